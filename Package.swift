@@ -322,6 +322,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
+        .target(
+            name: "TestDatabases",
+            dependencies: ["LocalPostgres", "Postgres"],
+            path: "Tests/TestDatabases",
+            swiftSettings: strict
+        ),
         tests(
             "OutgoingHTTPTests",
             ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
@@ -346,7 +352,8 @@ let package = Package(
         tests(
             "PostgresTests",
             [
-                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, lifecycle,
+                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", "TestDatabases",
+                inMemoryTracing, lifecycle,
                 logging, tracing,
             ]
         ),
@@ -366,7 +373,7 @@ let package = Package(
             "DeploymentTests",
             [
                 "Certificates", "Deployment", "IdentityService", "InvitesService", "JOSE", "KeyRings", "LocalPostgres",
-                "Postgres", "ProfileService", "RPCTransport", "ServiceKit",
+                "Postgres", "ProfileService", "RPCTransport", "ServiceKit", "TestDatabases",
             ]
         ),
         tests("ModelsTests", ["Models"]),
@@ -380,8 +387,8 @@ let package = Package(
         tests(
             "ServiceStoreTests",
             [
-                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
-                "TestCertificates", logging, protobuf,
+                "API", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "TestCertificates", "TestDatabases", logging, protobuf,
             ]
         ),
         tests(
@@ -400,34 +407,31 @@ let package = Package(
             "IdentityServiceTests",
             [
                 "API", "APIDoubles", "AccountImport", "IdentityDomain", "IdentityService", "JOSE", "KeyRings",
-                "LocalPostgres", "Models",
-                "OutgoingHTTP",
-                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", "ServiceStore",
-                logging, protobuf,
+                "LocalPostgres", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport", "ScriptedHTTP",
+                "ServiceKit",
+                "ServiceModels", "ServiceStore", "TestDatabases", logging, protobuf,
             ]
         ),
         tests(
             "ProfileServiceTests",
             [
                 "API", "APIDoubles", "AccountImport", "InvitesService", "KeyRings", "LocalPostgres", "Models",
-                "Postgres",
-                "ProfileDomain", "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore",
-                logging,
-                protobuf,
+                "Postgres", "ProfileDomain", "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
+                "ServiceStore", "TestDatabases", logging, protobuf,
             ]
         ),
         tests(
             "InvitesServiceTests",
             [
                 "API", "APIDoubles", "InvitesDomain", "InvitesService", "JOSE", "KeyRings", "LocalPostgres", "Models",
-                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", logging, protobuf,
+                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "TestDatabases", logging, protobuf,
             ]
         ),
         tests(
             "PlaceModelTests",
             [
-                "InvitesDomain", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain",
-                "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore",
+                "InvitesDomain", "InvitesService", "Models", "Postgres", "ProfileDomain",
+                "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", "TestDatabases",
             ]
         ),
         tests(

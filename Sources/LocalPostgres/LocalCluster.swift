@@ -74,6 +74,16 @@ public final class LocalCluster: Sendable {
     /// Forgets a cluster's data. Refuses while a process runs it, and for a folder that was not made here.
     public static func remove(directory: String) throws { try ClusterFolder.remove(directory) }
 
+    /// Ends the server of a folder whose process is gone, and removes the folder; leaves any other folder alone.
+    public static func removeAbandoned(directory: String) {
+        guard ClusterFolder.isAbandoned(directory), let user = try? ServerUser.choose(),
+            let folder = try? ClusterFolder.open(directory, user: user)
+        else { return }
+        stopOrphan(of: folder)
+        close(folder.lockDescriptor)
+        try? ClusterFolder.remove(directory)
+    }
+
     /// Ends the server in order (a fast shutdown: sessions are ended, a checkpoint is written).
     public func stop() {
         server.withLock { server in

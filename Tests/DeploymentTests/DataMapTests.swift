@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import IdentityService
 import InvitesService
-import LocalPostgres
 import Postgres
 import ProfileService
+import TestDatabases
 import Testing
 
 /// The tables of the page DeletedAccounts say until when each table keeps what it holds: of all tables that there are, and of no others.
@@ -45,27 +45,12 @@ struct DataMapTests {
 
     /// The tables of a schema, by its name and theirs.
     private static func tables(of schema: String, after migrations: [Migration]) async throws -> Set<String> {
-        // Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not.
-        let facts = try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) }
-                )
-            }
+        try await TestDatabase.withMigrated(migrations, schema: schema) { database in
+            let names = try await AdministrativeSession(database.ownerConfiguration).run(
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(schema)'"
+            )
+            return Set(names.compactMap { $0.first.map { "\(schema).\($0)" } })
         }
-        let owner = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.owner,
-            password: facts.password,
-            database: facts.database,
-            searchPath: schema
-        )
-        try await Migrator(owner).run(migrations, schema: schema)
-        let names = try await AdministrativeSession(owner).run(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = '\(schema)'"
-        )
-        return Set(names.compactMap { $0.first.map { "\(schema).\($0)" } })
     }
 }
 

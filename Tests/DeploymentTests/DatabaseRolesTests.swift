@@ -1,6 +1,7 @@
 import LocalPostgres
 import Postgres
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import Deployment

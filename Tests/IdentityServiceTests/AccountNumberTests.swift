@@ -1,12 +1,12 @@
 import API
 import IdentityDomain
 import JOSE
-import LocalPostgres
 import Models
 import Postgres
 import RPC
 import RPCTransport
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -104,15 +104,8 @@ struct AccountNumberTests {
 
     /// Tables as the version before left them, with its rows, and its statements on the tables after them.
     @Test func `Accounts of the version before sign in, and it goes on writing`() async throws {
-        let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
-        let configuration = PostgresConfiguration(
-            host: fresh.socketDirectory,
-            port: fresh.port,
-            user: fresh.user,
-            password: fresh.password,
-            database: fresh.database,
-            searchPath: fresh.schema
-        )
+        let fresh = try await TestDatabase.fresh(schema: "identity")
+        let configuration = fresh.configuration
         let released = IdentityMigrations.all.filter { $0.number <= 2 }
         try await Migrator(configuration).run(released, schema: "identity")
         let session = try VersionBefore(configuration)

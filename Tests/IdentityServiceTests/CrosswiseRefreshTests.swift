@@ -2,6 +2,7 @@ import API
 import LocalPostgres
 import Postgres
 import RPCTransport
+import TestDatabases
 import Testing
 
 @testable import IdentityService

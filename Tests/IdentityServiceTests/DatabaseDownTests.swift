@@ -2,6 +2,7 @@ import API
 import LocalPostgres
 import Postgres
 import RPC
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -18,14 +19,7 @@ struct DatabaseDownTests {
         let cluster = try LocalCluster.start(directory: directory, settings: .volatileForTests)
         defer { cluster.stop() }
         let fresh = try TestDatabase.make(in: cluster, number: 1, schema: "identity")
-        var configuration = PostgresConfiguration(
-            host: fresh.socketDirectory,
-            port: fresh.port,
-            user: fresh.user,
-            password: fresh.password,
-            database: fresh.database,
-            searchPath: fresh.schema
-        )
+        var configuration = PostgresConfiguration(fresh)
         configuration.waitLimit = .milliseconds(300)
         try await TestService.run(on: configuration) { service in
             let tokens = try await service.signIn().tokens

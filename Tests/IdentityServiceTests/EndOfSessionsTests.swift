@@ -7,6 +7,7 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import IdentityService

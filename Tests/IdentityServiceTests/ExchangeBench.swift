@@ -1,7 +1,6 @@
 import API
 import IdentityDomain
 import JOSE
-import LocalPostgres
 import Logging
 import OutgoingHTTP
 import Postgres
@@ -9,6 +8,7 @@ import RPC
 import RPCTransport
 import ServiceKit
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -37,18 +37,21 @@ struct ExchangeBench: Sendable {
         vault: VaultKeys? = nil,
         _ body: (ExchangeBench) async throws -> Void
     ) async throws {
-        let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
-        let configuration = PostgresConfiguration(
-            host: fresh.socketDirectory,
-            port: fresh.port,
-            user: fresh.user,
-            password: fresh.password,
-            database: fresh.database,
-            searchPath: fresh.schema
-        )
-        try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
+        try await TestDatabase.withMigrated(IdentityMigrations.all, schema: "identity", hasOwner: false) { fresh in
+            try await run(on: fresh, replicas: count, baseURL: baseURL, client: client, vault: vault, body)
+        }
+    }
+
+    private static func run(
+        on fresh: TestDatabase,
+        replicas count: Int,
+        baseURL: String,
+        client: (any OutgoingClient)?,
+        vault: VaultKeys?,
+        _ body: (ExchangeBench) async throws -> Void
+    ) async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
-        let database = PostgresClient(configuration, group: group)
+        let database = PostgresClient(fresh.configuration, group: group)
         let (provider, http, clock, log) = (try TestProvider(), TestHTTP(), TestClock(), TestLog())
         let appleKey = try SigningKey.generateP256()
         let settings = try settings(baseURL: baseURL, appleKey: appleKey, vault: vault)

@@ -1,5 +1,5 @@
-import LocalPostgres
 import Postgres
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -22,15 +22,8 @@ struct MigrationLockTests {
         """
 
     @Test func `A migration of released tables locks one at a time, and none for an index`() async throws {
-        let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
-        let configuration = PostgresConfiguration(
-            host: fresh.socketDirectory,
-            port: fresh.port,
-            user: fresh.user,
-            password: fresh.password,
-            database: fresh.database,
-            searchPath: fresh.schema
-        )
+        let fresh = try await TestDatabase.fresh(schema: "identity")
+        let configuration = fresh.configuration
         let migrations = IdentityMigrations.all.map { migration in
             guard migration.number > 2, !migration.sql.contains("CONCURRENTLY") else { return migration }
             return Migration(number: migration.number, name: migration.name, sql: migration.sql + Self.check)

@@ -7,6 +7,7 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -216,18 +217,8 @@ struct SecurityEventTests {
     }
 
     @Test func `With an owner of its own, the service's role can only add to it`() async throws {
-        let fresh = try SharedTestCluster.freshDatabase(schema: "identity", hasOwner: true)
-        func access(_ user: String) -> PostgresConfiguration {
-            PostgresConfiguration(
-                host: fresh.socketDirectory,
-                port: fresh.port,
-                user: user,
-                password: fresh.password,
-                database: fresh.database,
-                searchPath: fresh.schema
-            )
-        }
-        try await Migrator(access(fresh.owner)).run(IdentityMigrations.all, schema: fresh.schema)
+        let fresh = try await TestDatabase.fresh(schema: "identity", hasOwner: true)
+        try await Migrator(fresh.ownerConfiguration).run(IdentityMigrations.all, schema: fresh.schema)
         // Made anew, as each start of a deployment does, the rights are the same.
         for isRepeated in [false, true] {
             if isRepeated {
@@ -240,7 +231,7 @@ struct SecurityEventTests {
                     database: fresh.database
                 )
             }
-            let role = AdministrativeSession(access(fresh.user))
+            let role = AdministrativeSession(fresh.configuration)
             try await role.run(
                 """
                 INSERT INTO security_events (event_id, kind, occurred_at, details)

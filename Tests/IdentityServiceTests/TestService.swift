@@ -2,13 +2,13 @@ import API
 import IdentityDomain
 import JOSE
 import KeyRings
-import LocalPostgres
 import Logging
 import Models
 import Postgres
 import RPC
 import RPCTransport
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -43,30 +43,19 @@ struct TestService {
         phoneAssertions: PhoneAssertionPolicy? = nil,
         _ body: (TestService) async throws -> Void
     ) async throws {
-        let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
-        var configuration = PostgresConfiguration(
-            host: fresh.socketDirectory,
-            port: fresh.port,
-            user: fresh.user,
-            password: fresh.password,
-            database: fresh.database,
-            searchPath: fresh.schema
-        )
-        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
-        configuration.waitLimit = .seconds(60)
-        configuration.queryTimeout = .seconds(60)
-        configuration.lockTimeout = .seconds(60)
-        try await run(
-            on: configuration,
-            limits: limits,
-            gateways: gateways,
-            unprovenDialects: unprovenDialects,
-            namesAudiences: namesAudiences,
-            providers: providers,
-            keys: keys,
-            phoneAssertions: phoneAssertions,
-            body
-        )
+        try await TestDatabase.withMigrated(IdentityMigrations.all, schema: "identity", hasOwner: false) { database in
+            try await run(
+                on: database.configuration,
+                limits: limits,
+                gateways: gateways,
+                unprovenDialects: unprovenDialects,
+                namesAudiences: namesAudiences,
+                providers: providers,
+                keys: keys,
+                phoneAssertions: phoneAssertions,
+                body
+            )
+        }
     }
 
     /// The same on a database that the test made.

@@ -3,6 +3,7 @@ import Models
 import Postgres
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -195,7 +196,7 @@ import Testing
     }
 
     @Test func `Of two replicas together a user waits for no more people`() async throws {
-        let facts = try await freshDatabase(schema: "invites")
+        let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         let limits = limits(pending: 20)
         try await InvitesFixture.run(on: facts, limits: limits) { first in
             try await InvitesFixture.run(on: facts, limits: limits) { second in

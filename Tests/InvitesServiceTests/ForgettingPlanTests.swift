@@ -1,8 +1,8 @@
-import LocalPostgres
 import Models
 import Postgres
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -13,7 +13,7 @@ struct ForgettingPlanTests {
     private static let userID = UserID(high: 0xC4CA_4238_A0B9_2382, low: 0x0DCC_509A_6F75_849B)
 
     @Test func `Closing an account reads no table whole, nor the groups that it was in`() async throws {
-        let facts = try await freshDatabase(schema: "invites")
+        let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         try await InvitesFixture.run(on: facts) { service in
             for statement in Self.people + Self.largeGroups {
                 try await service.database.execute(Query(unsafeSQL: statement))
@@ -128,16 +128,7 @@ struct ForgettingPlanTests {
     ]
 
     private static func analyze(_ facts: TestDatabase) async throws {
-        var owner = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.owner,
-            password: facts.password,
-            database: facts.database,
-            searchPath: facts.schema
-        )
-        owner.queryTimeout = .seconds(60)
         let statistics = Migration(number: InvitesMigrations.all.count + 1, name: "statistics", sql: "ANALYZE")
-        try await Migrator(owner).run(InvitesMigrations.all + [statistics], schema: facts.schema)
+        try await Migrator(facts.ownerConfiguration).run(InvitesMigrations.all + [statistics], schema: facts.schema)
     }
 }

@@ -1,10 +1,10 @@
 import API
 import InvitesDomain
-import LocalPostgres
 import Logging
 import Models
 import Postgres
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -29,7 +29,7 @@ struct GroupWatchFailureTests {
 
     /// Runs a test on a database with so many members that one group is read by an index.
     private static func run(_ body: (InvitesFixture, GroupEventHub) async throws -> Void) async throws {
-        let facts = try await freshDatabase(schema: "invites")
+        let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         try await InvitesFixture.run(on: facts) { service in
             try await service.database.execute(
                 """
@@ -44,17 +44,8 @@ struct GroupWatchFailureTests {
                 FROM generate_series(1, 20000) i
                 """
             )
-            var owner = PostgresConfiguration(
-                host: facts.socketDirectory,
-                port: facts.port,
-                user: facts.owner,
-                password: facts.password,
-                database: facts.database,
-                searchPath: facts.schema
-            )
-            owner.queryTimeout = .seconds(60)
             let migration = Migration(number: InvitesMigrations.all.count + 1, name: "poison", sql: policies)
-            try await Migrator(owner).run(InvitesMigrations.all + [migration], schema: facts.schema)
+            try await Migrator(facts.ownerConfiguration).run(InvitesMigrations.all + [migration], schema: facts.schema)
             var limits = GroupEventHub.Limits()
             (limits.pollInterval, limits.retryInterval) = (.milliseconds(5), .milliseconds(1))
             let hub = GroupEventHub(

@@ -1,7 +1,6 @@
 import API
 import Dispatch
 import InvitesDomain
-import LocalPostgres
 import Logging
 import Models
 import Postgres
@@ -10,6 +9,7 @@ import RPCTransport
 import ServiceKit
 import ServiceModels
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -60,16 +60,17 @@ struct InvitesFixture: Sendable {
         acceptsEarlierGateways: Bool = false,
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
-        let facts = try await freshDatabase(schema: "invites")
-        try await run(
-            on: facts,
-            groupMembersMax: groupMembersMax,
-            limits: limits,
-            migrations: migrations,
-            groupOpenness: groupOpenness,
-            acceptsEarlierGateways: acceptsEarlierGateways,
-            body
-        )
+        try await TestDatabase.withMigrated(migrations, schema: "invites") { facts in
+            try await run(
+                on: facts,
+                groupMembersMax: groupMembersMax,
+                limits: limits,
+                migrations: migrations,
+                groupOpenness: groupOpenness,
+                acceptsEarlierGateways: acceptsEarlierGateways,
+                body
+            )
+        }
     }
 
     /// Runs a test on a database.
@@ -83,22 +84,10 @@ struct InvitesFixture: Sendable {
         waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
-        var configuration = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.user,
-            password: facts.password,
-            database: facts.database,
-            searchPath: facts.schema
-        )
+        var configuration = facts.configuration
         configuration.waitLimit = waitLimit
-        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
-        configuration.queryTimeout = .seconds(60)
-        configuration.lockTimeout = .seconds(60)
         // As in a deployment: the service itself may change rows and nothing else.
-        var owner = configuration
-        owner.user = facts.owner
-        try await Migrator(owner).run(migrations, schema: facts.schema)
+        try await Migrator(facts.ownerConfiguration).run(migrations, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         let clock = SteppingClock()
@@ -220,16 +209,6 @@ struct InvitesFixture: Sendable {
 }
 
 private let identifiers = IdentifierSource()
-
-/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not:
-/// there are as many threads for them as cores, and the services' own tasks need them.
-func freshDatabase(schema: String) async throws -> TestDatabase {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
-        }
-    }
-}
 
 /// A user whom no other test knows.
 func someone() -> UserID { identifiers.make() }

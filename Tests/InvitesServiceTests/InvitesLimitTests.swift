@@ -2,6 +2,7 @@ import API
 import Models
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -42,7 +43,7 @@ import Testing
     }
 
     @Test func `A user adds only so many people a day, in all groups and of two replicas together`() async throws {
-        let facts = try await freshDatabase(schema: "invites")
+        let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         try await InvitesFixture.run(on: facts, limits: limits(userAdds: 6)) { first in
             try await InvitesFixture.run(on: facts, limits: limits(userAdds: 6)) { second in
                 let user = someone()
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test func `A user makes only so many groups a day, and only so many at all`() async throws {
-        let facts = try await freshDatabase(schema: "invites")
+        let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         let limits = limits(userGroups: 4, groupsMax: 6)
         try await InvitesFixture.run(on: facts, limits: limits) { first in
             try await InvitesFixture.run(on: facts, limits: limits) { second in

@@ -4,6 +4,7 @@ import LocalPostgres
 import Models
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import InvitesService

@@ -1,12 +1,12 @@
 import Dispatch
 import FoundationEssentials
-import LocalPostgres
 import Models
 import Postgres
 import RPC
 import RPCTransport
 import ServiceKit
 import ServiceStore
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -107,33 +107,10 @@ enum PlaceServices {
         _ migrations: [Migration],
         _ group: EventLoopGroup
     ) async throws -> PostgresClient {
-        let facts = try await freshDatabase(schema: schema)
-        var configuration = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.user,
-            password: facts.password,
-            database: facts.database,
-            searchPath: facts.schema
-        )
-        // What is tested here isn't speed.
-        configuration.waitLimit = .seconds(60)
-        configuration.queryTimeout = .seconds(60)
-        configuration.lockTimeout = .seconds(60)
-        configuration.connectTimeout = .seconds(60)
+        let facts = try await TestDatabase.fresh(schema: schema, hasOwner: true)
+        var configuration = facts.configuration
         configuration.connectionsPerLoop = 6
-        var owner = configuration
-        owner.user = facts.owner
-        try await Migrator(owner).run(migrations, schema: schema)
+        try await Migrator(facts.ownerConfiguration).run(migrations, schema: schema)
         return PostgresClient(configuration, group: group)
-    }
-}
-
-/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not.
-private func freshDatabase(schema: String) async throws -> TestDatabase {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
-        }
     }
 }

@@ -1,6 +1,7 @@
 import LocalPostgres
 import Postgres
 import RPCTransport
+import TestDatabases
 
 /// A client over a fresh database, shut down with its loops at the end.
 func withClient<R>(
@@ -26,12 +27,21 @@ func withClientAndLoops<R>(
     configure: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: (PostgresClient, TestDatabase, [EventLoop]) async throws -> R
 ) async throws -> R {
-    let database: TestDatabase
     if let cluster {
-        database = try TestDatabase.make(in: cluster, number: 1, bootstrapSQL: bootstrapSQL)
-    } else {
-        database = try SharedTestCluster.freshDatabase(bootstrapSQL: bootstrapSQL)
+        let database = try TestDatabase.make(in: cluster, number: 1, bootstrapSQL: bootstrapSQL)
+        return try await withClientAndLoops(of: database, loopCount: loopCount, configure: configure, body)
     }
+    return try await TestDatabase.withFresh(bootstrapSQL: bootstrapSQL) { database in
+        try await withClientAndLoops(of: database, loopCount: loopCount, configure: configure, body)
+    }
+}
+
+private func withClientAndLoops<R>(
+    of database: TestDatabase,
+    loopCount: Int,
+    configure: (inout PostgresConfiguration) -> Void,
+    _ body: (PostgresClient, TestDatabase, [EventLoop]) async throws -> R
+) async throws -> R {
     var configuration = PostgresConfiguration(database)
     configure(&configuration)
     let group = try EventLoopGroup(loopCount: loopCount, name: "test")
@@ -45,20 +55,6 @@ func withClientAndLoops<R>(
         await client.shutdown()
         await group.shutdown()
         throw error
-    }
-}
-
-extension PostgresConfiguration {
-    init(_ database: TestDatabase) {
-        self.init(
-            host: database.socketDirectory,
-            port: database.port,
-            user: database.user,
-            password: database.password,
-            database: database.database,
-            applicationName: "tests",
-            searchPath: database.schema
-        )
     }
 }
 

@@ -5,6 +5,7 @@ import RPC
 import RPCTransport
 import Synchronization
 import TestCertificates
+import TestDatabases
 import Testing
 
 @testable import Postgres

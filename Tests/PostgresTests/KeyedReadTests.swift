@@ -1,8 +1,8 @@
 import Dispatch
-import LocalPostgres
 import Postgres
 import RPC
 import RPCTransport
+import TestDatabases
 import Testing
 
 extension ServerTests {

@@ -1,4 +1,5 @@
 import Foundation
+import TestDatabases
 import Testing
 
 @testable import LocalPostgres

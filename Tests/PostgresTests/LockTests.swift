@@ -3,6 +3,7 @@ import LocalPostgres
 import RPC
 import RPCTransport
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import Postgres

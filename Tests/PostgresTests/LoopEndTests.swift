@@ -2,6 +2,7 @@ import LocalPostgres
 import Postgres
 import RPC
 import RPCTransport
+import TestDatabases
 import Testing
 
 extension ServerTests {
@@ -10,7 +11,7 @@ extension ServerTests {
     struct LoopEndTests {
         @Test
         func `Statements, reads by key and transactions end with the loops, and none is taken after`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let group = try EventLoopGroup(loopCount: 2, name: "end")
             let client = PostgresClient(PostgresConfiguration(database), group: group)
             let statement = Task { try await client.query("SELECT pg_sleep(20)", deadline: .after(.seconds(40))) }
@@ -49,7 +50,7 @@ extension ServerTests {
 
         @Test func `Who waits for a connection is told when the loops end`() async throws {
             let group = try EventLoopGroup(loopCount: 1, name: "end")
-            var configuration = PostgresConfiguration(try SharedTestCluster.freshDatabase())
+            var configuration = PostgresConfiguration(try await TestDatabase.fresh())
             configuration.host = "/nonexistent"
             configuration.waitLimit = .seconds(40)
             let client = PostgresClient(configuration, group: group)

@@ -1,6 +1,7 @@
 import LocalPostgres
 import RPC
 import RPCTransport
+import TestDatabases
 import Testing
 
 @testable import Postgres
@@ -31,7 +32,7 @@ extension ServerTests {
 
         @Test
         func `Runners at the same time apply each migration once, and later runs only what is new`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
                 for _ in 0..<5 {
@@ -52,7 +53,7 @@ extension ServerTests {
         }
 
         @Test func `One that fails is undone whole, those before it stay`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let broken = Migration(number: 2, name: "broken", sql: "CREATE TABLE c (n int); SELECT * FROM nothing;")
             do {
@@ -75,7 +76,7 @@ extension ServerTests {
         ]
         )
         func `One that ends its transaction is refused`(_ sql: String) async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migration = Migration(number: 1, name: "greedy", sql: sql)
             let error = await migrationError {
                 try await Migrator(PostgresConfiguration(database)).run([migration], schema: "app")
@@ -84,7 +85,7 @@ extension ServerTests {
         }
 
         @Test func `One that meets a lock lets others pass, and is applied when the lock is gone`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = migrator(database, lockTimeout: .milliseconds(200))
             try await migrator.run([one], schema: "app")
             try await withClient(database) { client in
@@ -125,7 +126,7 @@ extension ServerTests {
 
         @Test
         func `An index is made while others write; one that was cut short is removed and made again`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let index = Migration(number: 3, name: "index", concurrentIndex: "a_n", on: "a (n)", isUnique: true)
             let doubled = Migration(number: 2, name: "rows", sql: "INSERT INTO a VALUES (1), (1), (2)")
@@ -150,7 +151,7 @@ extension ServerTests {
         }
 
         @Test func `What was added as not valid is validated afterwards, while others read and write`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = migrator(database, lockTimeout: .milliseconds(200))
             let rows = Migration(number: 2, name: "rows", sql: "INSERT INTO a VALUES (1), (-2)")
             let checks = Migration(
@@ -197,7 +198,7 @@ extension ServerTests {
         }
 
         @Test func `Another program that migrates for too long is told of`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = migrator(database, patience: .milliseconds(200))
             let slow = Migration(number: 1, name: "slow", sql: "SELECT pg_sleep(3)")
             async let first = migrator.run([slow], schema: "app")
@@ -211,7 +212,7 @@ extension ServerTests {
         func `A check tells a schema that is too old, one that was changed, and none, from one that will do`()
             async throws
         {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             try await withClient(database) { client in
                 func problem(_ migrations: Migration..., schema: String = "app") async -> MigrationError? {
@@ -257,7 +258,7 @@ extension ServerTests {
 
         @Test
         func `A database that isn't there, a schema's odd name and a foreign schema are clear errors`() async throws {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             var configuration = PostgresConfiguration(database)
             let migrator = Migrator(configuration)
             #expect(

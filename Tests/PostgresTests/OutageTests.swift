@@ -3,6 +3,7 @@ import LocalPostgres
 import Postgres
 import RPC
 import RPCTransport
+import TestDatabases
 import Testing
 
 extension ServerTests {
@@ -249,7 +250,7 @@ extension ServerTests {
         func `Shutdown waits for what is under way and refuses the rest; a client forgotten without it does no harm`()
             async throws
         {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             let group = try EventLoopGroup(loopCount: 2, name: "test")
             let client = PostgresClient(PostgresConfiguration(database), group: group)
             let running = Task { try await client.query("SELECT pg_sleep(1)") }

@@ -3,6 +3,7 @@ import Logging
 import RPC
 import RPCTransport
 import ServiceLifecycle
+import TestDatabases
 import Testing
 
 @testable import Postgres
@@ -16,7 +17,7 @@ extension ServerTests {
         private func withLoops(_ body: (PostgresConfiguration, TestDatabase, EventLoopGroup) async throws -> Void)
             async throws
         {
-            let database = try SharedTestCluster.freshDatabase()
+            let database = try await TestDatabase.fresh()
             try await withEventLoopGroup(loopCount: 2, name: "service") { group in
                 try await body(PostgresConfiguration(database), database, group)
             }

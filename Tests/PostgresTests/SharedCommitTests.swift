@@ -1,7 +1,7 @@
-import LocalPostgres
 import Postgres
 import RPC
 import RPCTransport
+import TestDatabases
 import Testing
 
 extension ServerTests {

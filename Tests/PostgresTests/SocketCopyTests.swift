@@ -2,6 +2,7 @@ import CLibPQ
 import Glibc
 import LocalPostgres
 import RPCTransport
+import TestDatabases
 import Testing
 
 @testable import Postgres

@@ -4,6 +4,7 @@ import Postgres
 import RPC
 import RPCTransport
 import TestCertificates
+import TestDatabases
 
 /// A server of a test's own on a loopback address of its own, that trusts whoever comes.
 struct TCPCluster {

@@ -1,6 +1,6 @@
-import LocalPostgres
 import Postgres
 import RPC
+import TestDatabases
 import Testing
 
 extension ServerTests {

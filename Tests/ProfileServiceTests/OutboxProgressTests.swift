@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import ServiceStore
+import TestDatabases
 import Testing
 
 @testable import ProfileService
@@ -177,7 +178,7 @@ import Testing
 
     /// The relay holds its row for as long as a delivery takes, and that is when somebody looks.
     @Test func `An operator's command waits for the relay longer than statements wait elsewhere`() async throws {
-        let facts = try await freshDatabase(schema: "profile")
+        let facts = try await TestDatabase.fresh(schema: "profile", hasOwner: true)
         try await ProfileFixture.run(on: facts, lockTimeout: .milliseconds(100)) { service in
             let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
             async let relay: Void = service.database.withTransaction(deadline: .after(.seconds(30))) { transaction in

@@ -1,5 +1,4 @@
 import API
-import LocalPostgres
 import Logging
 import Models
 import Postgres
@@ -10,6 +9,7 @@ import ServiceKit
 import ServiceModels
 import SwiftProtobuf
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -68,23 +68,17 @@ import Testing
     }
 
     private func withInvites(_ body: (InProcessChannel, PostgresClient) async throws -> Void) async throws {
-        let facts = try await freshDatabase(schema: "invites")
-        var configuration = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.user,
-            password: facts.password,
-            database: facts.database,
-            searchPath: facts.schema
-        )
-        configuration.queryTimeout = .seconds(60)
-        configuration.lockTimeout = .seconds(60)
-        configuration.waitLimit = .seconds(60)
-        var owner = configuration
-        owner.user = facts.owner
-        try await Migrator(owner).run(InvitesMigrations.all, schema: facts.schema)
+        try await TestDatabase.withMigrated(InvitesMigrations.all, schema: "invites") { facts in
+            try await Self.withInvites(on: facts, body)
+        }
+    }
+
+    private static func withInvites(
+        on facts: TestDatabase,
+        _ body: (InProcessChannel, PostgresClient) async throws -> Void
+    ) async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
-        let database = PostgresClient(configuration, group: group)
+        let database = PostgresClient(facts.configuration, group: group)
         let parts = InvitesParts(
             settings: InvitesSettings(
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),

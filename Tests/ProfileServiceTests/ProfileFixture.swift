@@ -1,6 +1,5 @@
 import API
 import Dispatch
-import LocalPostgres
 import Logging
 import Models
 import Postgres
@@ -11,6 +10,7 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import ProfileService
@@ -42,15 +42,16 @@ struct ProfileFixture: Sendable {
         acceptsEarlierGateways: Bool = false,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
-        let facts = try await freshDatabase(schema: "profile")
-        try await run(
-            on: facts,
-            tryLimit: tryLimit,
-            limits: limits,
-            required: required,
-            acceptsEarlierGateways: acceptsEarlierGateways,
-            body
-        )
+        try await TestDatabase.withMigrated(ProfileMigrations.all, schema: "profile") { facts in
+            try await run(
+                on: facts,
+                tryLimit: tryLimit,
+                limits: limits,
+                required: required,
+                acceptsEarlierGateways: acceptsEarlierGateways,
+                body
+            )
+        }
     }
 
     /// Runs a test on a database.
@@ -64,22 +65,11 @@ struct ProfileFixture: Sendable {
         lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
-        var configuration = PostgresConfiguration(
-            host: facts.socketDirectory,
-            port: facts.port,
-            user: facts.user,
-            password: facts.password,
-            database: facts.database,
-            searchPath: facts.schema
-        )
+        var configuration = facts.configuration
         configuration.waitLimit = waitLimit
-        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
-        configuration.queryTimeout = .seconds(60)
         configuration.lockTimeout = lockTimeout
         // As in a deployment: the service itself may change rows and nothing else.
-        var owner = configuration
-        owner.user = facts.owner
-        try await Migrator(owner).run(ProfileMigrations.all, schema: facts.schema)
+        try await Migrator(facts.ownerConfiguration).run(ProfileMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         let clock = SettableClock()
@@ -224,16 +214,6 @@ extension Router {
 }
 
 private let identifiers = IdentifierSource()
-
-/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not:
-/// there are as many threads for them as cores, and the services' own tasks need them.
-func freshDatabase(schema: String) async throws -> TestDatabase {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
-            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
-        }
-    }
-}
 
 /// A user whom no other test knows.
 func someone() -> UserID { identifiers.make() }

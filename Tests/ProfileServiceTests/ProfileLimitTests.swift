@@ -4,6 +4,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import ProfileService
@@ -44,7 +45,7 @@ import Testing
     }
 
     @Test func `All users of one address take only so many numbers, of two replicas together`() async throws {
-        let facts = try await freshDatabase(schema: "profile")
+        let facts = try await TestDatabase.fresh(schema: "profile", hasOwner: true)
         try await ProfileFixture.run(on: facts, limits: limits(addressClaims: 7)) { first in
             try await ProfileFixture.run(on: facts, limits: limits(addressClaims: 7)) { second in
                 let reasons = await withTaskGroup(of: String.self) { group in
@@ -119,7 +120,7 @@ import Testing
     }
 
     @Test func `Strangers of one address who want each other's numbers never wait in a circle`() async throws {
-        let facts = try await freshDatabase(schema: "profile")
+        let facts = try await TestDatabase.fresh(schema: "profile", hasOwner: true)
         try await ProfileFixture.run(on: facts, limits: limits()) { first in
             try await ProfileFixture.run(on: facts, limits: limits()) { second in
                 let users = (0..<4).map { _ in someone() }

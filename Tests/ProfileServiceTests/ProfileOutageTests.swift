@@ -3,6 +3,7 @@ import Foundation
 import LocalPostgres
 import Models
 import RPC
+import TestDatabases
 import Testing
 
 @testable import ProfileService

@@ -19,8 +19,14 @@ def pytest_suite(name, folder, summary, *arguments):
     return Suite(name, summary, [f"Tests/{folder}/run.sh", "--quiet", *arguments], counting.count_pytest)
 
 
+#: Swift tests under way at the same time. Without a bound all begin at once: each with a database and connections of its own, and
+#: each waits for all others whenever it has something to do.
+TESTS_AT_ONCE = 8
+
+
 def swift_suite(name, summary, *arguments):
-    return Suite(name, summary, ["swift", "test", "--skip-build", "--disable-xctest", *arguments], counting.count_swift)
+    command = ["swift", "test", "--skip-build", "--disable-xctest", "--experimental-maximum-parallelization-width", str(TESTS_AT_ONCE)]
+    return Suite(name, summary, [*command, *arguments], counting.count_swift)
 
 
 def script_suite(name, summary, *command):

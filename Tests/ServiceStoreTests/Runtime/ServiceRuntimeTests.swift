@@ -1,5 +1,4 @@
 import API
-import LocalPostgres
 import Logging
 import Postgres
 import RPC
@@ -7,6 +6,7 @@ import RPCTransport
 import ServiceKit
 import SwiftProtobuf
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import ServiceStore
@@ -68,8 +68,8 @@ struct ServiceRuntimeTests {
         return ServiceRuntime(keys: Self.keys, configuration: configuration, migrations: [Self.migration])
     }
 
-    private func databaseValues() throws -> [String: String] {
-        let database = try SharedTestCluster.freshDatabase(schema: "identity")
+    private func databaseValues() async throws -> [String: String] {
+        let database = try await TestDatabase.fresh(schema: "identity")
         return [
             "VESTIBULE_DATABASE_HOST": database.socketDirectory, "VESTIBULE_DATABASE_PORT": "\(database.port)",
             "VESTIBULE_DATABASE_NAME": database.database, "VESTIBULE_IDENTITY_DATABASE_USER": database.user,
@@ -136,7 +136,7 @@ struct ServiceRuntimeTests {
 
     @Test(.timeLimit(.minutes(2)))
     func `A schema that is too old, or was changed, is not served; a newer one is`() async throws {
-        let values = try databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
+        let values = try await databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
             // Its database answers all the time; readiness is looked at each second.
             for _ in 0..<3 {
