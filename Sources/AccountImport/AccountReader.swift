@@ -25,16 +25,16 @@ public struct AccountReader {
     /// A reader from the beginning. Reads all of a second file.
     ///
     /// - Parameter scratchFolder: where there is room for an index of the second file, of 24 bytes for each of its rows.
-    /// - Throws: `ImportFault` for files that are not what the plan says.
+    /// - Throws: `ImportError` for files that are not what the plan says.
     public init(
         _ plan: ImportPlan,
         _ files: [FileInput],
         scratchFolder: String,
         nowMilliseconds: Int64
-    ) throws(ImportFault) {
-        guard let first = files.first else { throw ImportFault(plan.source.rawValue, "no file is named") }
+    ) throws(ImportError) {
+        guard let first = files.first else { throw ImportError(plan.source.rawValue, "no file is named") }
         let second = files.dropFirst().first
-        let index = try second.map { file throws(ImportFault) in try IdentityIndex(file, scratch: scratchFolder) }
+        let index = try second.map { file throws(ImportError) in try IdentityIndex(file, scratch: scratchFolder) }
         try self.init(plan, first.bytes(), index, nowMilliseconds: nowMilliseconds)
     }
 
@@ -43,7 +43,7 @@ public struct AccountReader {
         _ input: ByteInput,
         _ index: IdentityIndex? = nil,
         nowMilliseconds: Int64
-    ) throws(ImportFault) {
+    ) throws(ImportError) {
         self.plan = plan
         self.nowMilliseconds = nowMilliseconds
         byteCount = input.count
@@ -54,7 +54,7 @@ public struct AccountReader {
             takesJSON: plan.source != .phoneCodes
         )
         if plan.source == .firebase, !reader.isJSON {
-            throw ImportFault(input.name, "this is no JSON: export with `--format=json`")
+            throw ImportError(input.name, "this is no JSON: export with `--format=json`")
         }
         self.index = index
     }
@@ -66,7 +66,7 @@ public struct AccountReader {
     public mutating func seek(to position: ImportPosition) { reader.seek(to: position) }
 
     /// The next row; nil at the end.
-    public mutating func next() throws(ImportFault) -> Row? {
+    public mutating func next() throws(ImportError) -> Row? {
         guard let row = try reader.next() else { return nil }
         guard let record = row.record else {
             return Row(line: row.number, oldID: "", account: nil, reason: .rowInvalid)
@@ -79,7 +79,7 @@ public struct AccountReader {
         }
     }
 
-    private func outcome(_ record: ImportRecord) throws(ImportFault) -> RowOutcome {
+    private func outcome(_ record: ImportRecord) throws(ImportError) -> RowOutcome {
         switch plan.source {
         case .phoneCodes: return PhoneCodeRow.account(record, plan)
         case .firebase: return FirebaseRow.account(record, plan)
@@ -97,7 +97,7 @@ public struct AccountReader {
     }
 
     /// By what an import that goes on knows that its input is the same: the files' bytes and the plan.
-    public static func digest(_ plan: ImportPlan, _ files: [FileInput]) throws(ImportFault) -> [UInt8] {
+    public static func digest(_ plan: ImportPlan, _ files: [FileInput]) throws(ImportError) -> [UInt8] {
         var bytes = Array(plan.fingerprint.utf8)
         for file in files { bytes += try file.digest() }
         return SHA256.hash(bytes)

@@ -4,7 +4,7 @@ import COpenSSL
 final class CertificateDraft {
     let pointer: OpaquePointer
 
-    /// RFC 5280 section 4.1.2.2 allows 20 bytes; 19 of chance can't become negative or longer.
+    /// RFC 5280 section 4.1.2.2 allows 20 bytes; 19 random bytes can't become negative or longer.
     private static let serialBits: Int32 = 19 * 8
 
     init(commonName: String, key: OpaquePointer, validity: Validity) throws(CertificateError) {

@@ -49,7 +49,7 @@ public struct DatabaseRoles: Sendable {
     /// Makes what is missing, under a lock, so that several may do it at once.
     ///
     /// - Returns: the roles.
-    /// - Throws: `ConfigurationFaults` if a role has no password; `LocalPostgresError` for names that are no plain
+    /// - Throws: `ConfigurationErrors` if a role has no password; `LocalPostgresError` for names that are no plain
     ///   identifiers; `AdministrativeSession.Failure`.
     public func make() async throws -> [String] {
         let missing = Self.services.flatMap { service in
@@ -57,9 +57,9 @@ public struct DatabaseRoles: Sendable {
             return [service.databasePassword] + (hasOwner ? [service.databaseOwnerPassword] : [])
         }
         .filter { configuration[$0] == nil }
-        var faults = missing.map { ConfigurationFault(key: $0.name, problem: "is required") }
+        var faults = missing.map { ConfigurationError(key: $0.name, problem: "is required") }
         faults += configuration.databaseTLSFaults
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         let database = try ServiceRoleSQL.plainIdentifier(configuration[SharedKeys.databaseName])
         let lock = "vestibule.roles"
         try await makeDatabase(database, lock: lock)

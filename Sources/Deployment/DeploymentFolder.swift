@@ -74,11 +74,11 @@ public struct DeploymentFolder: Sendable {
     ///   - now: seconds since 1970, from which certificates count.
     ///   - renewing: programs whose certificates are renewed in any case.
     /// - Returns: all files in order.
-    /// - Throws: `FileFault` with the path in it, `DeploymentError` for a certificate whose key is gone or for which the
+    /// - Throws: `FileError` with the path in it, `DeploymentError` for a certificate whose key is gone or for which the
     ///   authority's would be needed.
     public func initialize(now: Int, renewing: Set<String> = []) throws -> [Entry] {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST, chmod(path, 0o700) == 0 else {
-            throw FileFault("\(path) cannot be made: \(String(cString: strerror(errno)))")
+            throw FileError("\(path) cannot be made: \(String(cString: strerror(errno)))")
         }
         if let unknown = renewing.first(where: { !Self.programs.contains($0) }) {
             throw DeploymentError("\(unknown) has no certificate; there are \(Self.programs.joined(separator: ", "))")
@@ -97,7 +97,7 @@ public struct DeploymentFolder: Sendable {
         return entries
     }
 
-    /// 192 bits of chance in letters that no connection text needs to escape.
+    /// 192 random bits in letters that no connection text needs to escape.
     private func password(of owner: String) throws -> Entry {
         try make("\(owner)-password", Self.mounted) { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }
     }
@@ -193,7 +193,7 @@ public struct DeploymentFolder: Sendable {
     private func read(_ name: String) throws -> [UInt8] { try read(path: file(name)) }
 
     private func read(path: String) throws -> [UInt8] {
-        do throws(FileFault) {
+        do throws(FileError) {
             return try FileBytes.read(path, bytesMax: 65_536)
         } catch {
             throw DeploymentError("\(path) \(error)")

@@ -19,7 +19,7 @@ final class EdgeHandler: HTTPHandler {
 
     func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? {
         let head = exchange.head
-        // What is no HTTP, or of a method that nobody knows, is told as a problem, whatever it was to be; and no call is made by
+        // Malformed HTTP and unknown methods get a problem response, whatever the protocol; and no call is made by
         // OPTIONS.
         guard head.fault == nil, head.method != .options, head.isMethodKnown, calls.takes(head) else {
             return routes.begin(exchange)

@@ -28,7 +28,7 @@ public struct GatewayServer: ProgramServer {
     /// The services need not be there yet: requests that need one are answered 503 until it is.
     ///
     /// - Throws: `HTTPListenError` if the address is taken; `TransportError` for a service's address that can be none;
-    ///   `ConfigurationFaults` for files of TLS that cannot be used.
+    ///   `ConfigurationErrors` for files of TLS that cannot be used.
     public func serve() async throws {
         Traces.install(configuration, program: Self.programName)
         let crashes = Crashes.begin(configuration, program: Self.programName)

@@ -18,7 +18,7 @@ public struct HTTPRequestHead: Sendable {
     /// Whether a body may follow.
     public var hasBody: Bool
     /// What is wrong with it; then nothing of it follows, and what could not be read is empty.
-    public var fault: HTTPFault?
+    public var fault: HTTPError?
 
     /// A head.
     public init(
@@ -29,7 +29,7 @@ public struct HTTPRequestHead: Sendable {
         fields: Metadata = Metadata(),
         contentLength: Int? = nil,
         hasBody: Bool = false,
-        fault: HTTPFault? = nil
+        fault: HTTPError? = nil
     ) {
         self.version = version
         self.method = method
@@ -72,7 +72,7 @@ public enum HTTPVersion: Sendable, Hashable {
 }
 
 /// What is wrong with how a request is put into HTTP (RFC 9112), and so, on HTTP/1.x, with all that follows on its connection.
-public enum HTTPFault: String, Error, Sendable, Hashable, CaseIterable {
+public enum HTTPError: String, Error, Sendable, Hashable, CaseIterable {
     /// No HTTP.
     case malformed = "REQUEST_MALFORMED"
     /// No Host, which HTTP/1.1 requires, or more than one (section 3.2).

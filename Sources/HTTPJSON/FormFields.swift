@@ -1,5 +1,5 @@
 /// Why a text is no form.
-public enum FormFault: Error, Sendable, Hashable {
+public enum FormError: Error, Sendable, Hashable {
     /// An escape that is none, or bytes that are no UTF-8.
     case malformed
     /// More fields than ``FormFields/fieldsMax``.
@@ -18,7 +18,7 @@ public struct FormFields: Sendable {
     public init() {}
 
     /// Reads a text; strict where browsers are lenient: a bad escape is a fault.
-    public init(parsing bytes: some Collection<UInt8>) throws(FormFault) {
+    public init(parsing bytes: some Collection<UInt8>) throws(FormError) {
         for part in bytes.split(separator: UInt8(ascii: "&")) {
             guard fields.count < Self.fieldsMax else { throw .tooManyFields }
             let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -52,7 +52,7 @@ public struct FormFields: Sendable {
         return result
     }
 
-    private static func decode(_ bytes: some Collection<UInt8>) throws(FormFault) -> String {
+    private static func decode(_ bytes: some Collection<UInt8>) throws(FormError) -> String {
         var decoded: [UInt8] = []
         var iterator = bytes.makeIterator()
         while let byte = iterator.next() {

@@ -31,14 +31,14 @@ public struct JSONInput: Sendable {
     /// A text that must be there and not empty; empty after a fault.
     public mutating func string(_ name: String) -> String {
         guard contains(name) else {
-            addFault(name, code: "REQUIRED", detail: "This field is required.")
+            addError(name, code: "REQUIRED", detail: "This field is required.")
             return ""
         }
         guard let text = object[name]?.string else {
             addWrongType(name, expected: "a text")
             return ""
         }
-        if text.isEmpty { addFault(name, code: "REQUIRED", detail: "This field must not be empty.") }
+        if text.isEmpty { addError(name, code: "REQUIRED", detail: "This field must not be empty.") }
         return text
     }
 
@@ -57,7 +57,7 @@ public struct JSONInput: Sendable {
         let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard let number = optional(name, expected: expected, { $0.integer ?? Self.whole($0) }) else { return nil }
         guard range.contains(number) else {
-            addFault(name, code: "OUT_OF_RANGE", detail: "This field must be \(expected).")
+            addError(name, code: "OUT_OF_RANGE", detail: "This field must be \(expected).")
             return nil
         }
         return number
@@ -88,7 +88,7 @@ public struct JSONInput: Sendable {
     /// An array of objects that must be there, each read with names under its own (`name[3].`); empty after a fault.
     public mutating func objects(_ name: String) -> [JSONInput] {
         guard contains(name), !isNull(name) else {
-            addFault(name, code: "REQUIRED", detail: "This field is required.")
+            addError(name, code: "REQUIRED", detail: "This field is required.")
             return []
         }
         let objects: [JSONObject]? = optional(name, expected: "an array of objects") { value in
@@ -101,7 +101,7 @@ public struct JSONInput: Sendable {
 
     /// An object that must be there, read with names under its own; empty after a fault.
     public mutating func object(_ name: String) -> JSONInput {
-        if !contains(name) || isNull(name) { addFault(name, code: "REQUIRED", detail: "This field is required.") }
+        if !contains(name) || isNull(name) { addError(name, code: "REQUIRED", detail: "This field is required.") }
         return JSONInput(optionalObject(name) ?? JSONObject(), prefix: "\(prefix)\(name).")
     }
 
@@ -111,7 +111,7 @@ public struct JSONInput: Sendable {
     }
 
     /// Notes a fault of a field.
-    public mutating func addFault(_ name: String, code: String, detail: String) {
+    public mutating func addError(_ name: String, code: String, detail: String) {
         faults.append(Problem.Field(prefix + name, code: code, detail: detail))
     }
 
@@ -147,6 +147,6 @@ public struct JSONInput: Sendable {
     }
 
     private mutating func addWrongType(_ name: String, expected: String) {
-        addFault(name, code: "WRONG_TYPE", detail: "This field must be \(expected).")
+        addError(name, code: "WRONG_TYPE", detail: "This field must be \(expected).")
     }
 }

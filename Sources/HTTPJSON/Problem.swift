@@ -106,7 +106,7 @@ extension Problem {
     /// A method that no path here has. The connection goes on: the request's end is known.
     static let methodUnknown = Problem(
         .notImplemented,
-        code: HTTPFault.methodUnknown.rawValue,
+        code: HTTPError.methodUnknown.rawValue,
         detail: "This method is not known here."
     )
 

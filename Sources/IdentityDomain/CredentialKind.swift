@@ -19,7 +19,7 @@ public enum CredentialKind: Sendable, Hashable, CaseIterable {
     /// Tells what is presented; a text that is empty is not.
     ///
     /// - Throws: `credentialsMissing` if nothing is.
-    public init(idToken: String, code: String, accessToken: String, isUnproven: Bool) throws(IdentityFault) {
+    public init(idToken: String, code: String, accessToken: String, isUnproven: Bool) throws(IdentityError) {
         if idToken.hasPrefix(Self.idTokenTicketPrefix) {
             self = .tickets
         } else if !idToken.isEmpty {

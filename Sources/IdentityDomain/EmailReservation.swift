@@ -14,7 +14,7 @@ public struct EmailReservation: Sendable, Hashable {
     /// An address to reserve.
     ///
     /// - Throws: `emailInvalid` if it is none, or the dialect has no name.
-    public init(dialect: String, email: String) throws(IdentityFault) {
+    public init(dialect: String, email: String) throws(IdentityError) {
         // Lower case may be longer than what was written.
         guard 1...Self.dialectBytesMax ~= dialect.utf8.count, let email = EmailAddress.accept(email.lowercased()) else {
             throw .signIn(.emailInvalid)

@@ -14,7 +14,7 @@ extension ProviderClaims {
     ///   - isForAct: whether an ``AccountAct`` stands on it: then a token that is merely fresh proves nothing, whatever its audience
     ///     accepts for a sign-in, and the code that came along must be exchanged.
     /// - Throws: `codeRequired` or `proofRequired`, or the refusal of a nonce that nothing else may stand for.
-    public func proofStep(hasCode: Bool, isForAct: Bool = false) throws(IdentityFault) -> ProofStep {
+    public func proofStep(hasCode: Bool, isForAct: Bool = false) throws(IdentityError) -> ProofStep {
         if nonceVerdict == .proven { return .proven(.nonce) }
         switch policy.withoutNonce {
         case .refuse: throw .token(.nonceMissing)

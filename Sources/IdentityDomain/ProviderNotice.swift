@@ -73,7 +73,7 @@ public struct NoticeEvent: Sendable, Hashable {
     }
 }
 
-/// What providers tell of.
+/// Provider notifications.
 public enum NoticeKind: String, Sendable, Hashable, CaseIterable {
     /// Apple: the person stopped using their Apple Account with the app. It counts as their sign-out.
     case consentRevoked = "consent_revoked"

@@ -33,7 +33,7 @@ public struct ProviderPolicy: Sendable, Hashable {
         clockLeewaySeconds: Int64 = 60,
         tokenAgeSecondsMax: Int64 = 86_400,
         isTrustedForPhones: Bool = false
-    ) throws(ProviderPolicyFault) {
+    ) throws(ProviderPolicyError) {
         guard 1...Self.namesMax ~= issuers.count, issuers.allSatisfy({ !$0.isEmpty }) else { throw .issuers }
         guard 1...Self.namesMax ~= audiences.count, audiences.allSatisfy({ !$0.id.isEmpty }) else { throw .audiences }
         let byID = Dictionary(audiences.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -53,7 +53,7 @@ public struct ProviderPolicy: Sendable, Hashable {
 }
 
 /// What is wrong with a provider's configuration.
-public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ProviderPolicyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// No issuer, too many, or an empty one.
     case issuers
     /// No audience, too many, an empty one, or one twice.

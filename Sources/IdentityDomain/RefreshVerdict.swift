@@ -24,7 +24,7 @@ public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
     case mismatched
 
     /// The refusal that it means, or nil if tokens are to be handed out.
-    public var fault: IdentityFault? {
+    public var fault: IdentityError? {
         switch self {
         case .rotated, .ahead, .repeated, .sibling, .joined: nil
         case .late: .refreshTokenInvalid

@@ -24,7 +24,7 @@ public struct SessionState: Sendable, Hashable {
 
     /// Throws unless the session is alive now: `sessionInvalid` if it isn't that user's, `sessionRevoked` or
     /// `sessionExpired`.
-    public func checkAlive(for userID: UserID, nowMilliseconds: Int64) throws(IdentityFault) {
+    public func checkAlive(for userID: UserID, nowMilliseconds: Int64) throws(IdentityError) {
         guard userID == self.userID else { throw .sessionInvalid }
         if isEnded { throw .sessionRevoked }
         if endsAtMilliseconds <= nowMilliseconds { throw .sessionExpired }
@@ -33,7 +33,7 @@ public struct SessionState: Sendable, Hashable {
     /// Throws `sessionUnproven` unless the session is good where it is used.
     ///
     /// - Parameter dialect: the dialect that uses it; empty for none.
-    public func checkProof(in dialect: String) throws(IdentityFault) {
+    public func checkProof(in dialect: String) throws(IdentityError) {
         if let bound = self.dialect {
             guard !dialect.isEmpty, bound == dialect else { throw .sessionUnproven }
         } else if proof == .unproven {
@@ -63,7 +63,7 @@ public struct SingleSessionState: Sendable, Hashable {
         for claims: SingleClaims,
         limits: SessionLimits,
         nowMilliseconds: Int64
-    ) throws(IdentityFault) {
+    ) throws(IdentityError) {
         // Neither is secret to whoever has the token, so that the comparison may take its time.
         guard nonce == claims.nonce else { throw .sessionInvalid }
         try session.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)

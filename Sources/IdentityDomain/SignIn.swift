@@ -46,7 +46,7 @@ public struct SignIn: Sendable, Hashable {
     public let acceptedUntilSeconds: Int64
     /// The phone number that the provider says is the person's, and is trusted for; nil if it says none.
     public let provenPhone: String?
-    /// By what is found that was told with these credentials before they could be verified (``ToldOnce/key``).
+    /// By what is found that was told with these credentials before they could be verified (``FirstSignInDetails/key``).
     public private(set) var toldOnceKeys: [[UInt8]]
 
     /// Puts together what is kept of a sign-in. What the app says is taken only where the token says nothing, and
@@ -79,8 +79,8 @@ public struct SignIn: Sendable, Hashable {
         isEmailTold = claims.email == nil && email != nil
         isEmailVerified = claims.email != nil && claims.isEmailVerified
         isPrivateEmail = claims.email != nil && claims.isPrivateEmail
-        fullName = ToldName.accept(evidence.fullName)
-        tokenName = claims.name.flatMap(ToldName.accept)
+        fullName = ProviderGivenName.accept(evidence.fullName)
+        tokenName = claims.name.flatMap(ProviderGivenName.accept)
         self.deviceName = DeviceName.accept(deviceName)
         realUserStatus = claims.realUserStatus
         issuedAtSeconds = claims.issuedAtSeconds

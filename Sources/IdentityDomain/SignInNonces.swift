@@ -38,7 +38,7 @@ public struct SignInNonces: Sendable {
         provider: ProviderName,
         audience: String,
         nowSeconds: Int64
-    ) throws(IdentityFault) {
+    ) throws(IdentityError) {
         guard text.utf8.count == Self.textByteCount, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount
         else { throw .signIn(.nonceUnknown) }
         let content = Array(bytes.dropLast(Self.codeByteCount))

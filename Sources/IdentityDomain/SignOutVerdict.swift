@@ -16,7 +16,7 @@ public enum SignOutVerdict: String, Sendable, Hashable, CaseIterable {
     case mismatched
 
     /// The refusal that it means; nil for none.
-    public var fault: IdentityFault? {
+    public var fault: IdentityError? {
         switch self {
         case .done, .repeated: nil
         case .superseded: .refreshTokenInvalid

@@ -23,7 +23,7 @@ public struct SingleClaims: Sendable, Hashable {
     public let expiresAtSeconds: Int64
 
     /// Throws `accessTokenExpired` at and after the token's end. There is no leeway: the clock that made it is ours.
-    public func checkLifetime(nowSeconds: Int64) throws(IdentityFault) {
+    public func checkLifetime(nowSeconds: Int64) throws(IdentityError) {
         guard nowSeconds < expiresAtSeconds else { throw .accessTokenExpired }
     }
 }
@@ -89,7 +89,7 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
     /// The claims of a single token that we made, whether or not it has expired.
     ///
     /// - Throws: `accessTokenInvalid` for everything else.
-    public func verifiedClaims(_ text: String) throws(IdentityFault) -> SingleClaims {
+    public func verifiedClaims(_ text: String) throws(IdentityError) -> SingleClaims {
         guard let payload = Self.format.verifiedPayload(of: text, keys: keys, bytesMax: Self.bytesMax),
             let claims = try? JSONObject(parsing: payload),
             claims["iss"] == .string(issuer), claims["aud"] == .string(Self.audience),

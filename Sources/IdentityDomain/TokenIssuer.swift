@@ -123,7 +123,7 @@ public struct TokenIssuer: Sendable {
     /// names must be in ``keySet`` in either case.
     ///
     /// - Throws: `accessTokenInvalid` for everything else, an ID token of ours included (`typ` differs).
-    public func verifiedAccessClaims(_ text: String) throws(IdentityFault) -> AccessClaims {
+    public func verifiedAccessClaims(_ text: String) throws(IdentityError) -> AccessClaims {
         if let claims = accessTokens.withPayload(of: text, payloads.claims) { return claims }
         guard let jws = try? CompactJWS(parsing: text, bytesMax: Self.accessTokenBytesMax),
             jws.type == Self.accessTokenType, let keyID = jws.keyID,
@@ -137,7 +137,7 @@ public struct TokenIssuer: Sendable {
 
 extension AccessClaims {
     /// Throws `accessTokenExpired` at and after the token's end. There is no leeway: the clock that made it is ours.
-    public func checkLifetime(nowSeconds: Int64) throws(IdentityFault) {
+    public func checkLifetime(nowSeconds: Int64) throws(IdentityError) {
         guard nowSeconds < expiresAtSeconds else { throw .accessTokenExpired }
     }
 }

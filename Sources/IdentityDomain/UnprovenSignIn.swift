@@ -33,7 +33,7 @@ public struct UnprovenSignIn: Sendable, Hashable {
         fullName: String,
         deviceName: String,
         allowed: Set<String>
-    ) throws(IdentityFault) {
+    ) throws(IdentityError) {
         guard allowed.contains(dialect) else { throw .signIn(.proofRequired) }
         guard ProviderPolicy.isSubject(subject) else { throw .token(.subject) }
         self.dialect = dialect
@@ -41,7 +41,7 @@ public struct UnprovenSignIn: Sendable, Hashable {
         self.subject = subject
         self.clientID = clientID
         self.email = EmailAddress.accept(email)
-        self.fullName = ToldName.accept(fullName)
+        self.fullName = ProviderGivenName.accept(fullName)
         self.deviceName = DeviceName.accept(deviceName)
     }
 }

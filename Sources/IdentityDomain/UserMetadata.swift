@@ -26,7 +26,7 @@ public struct UserMetadata: Sendable, Hashable {
     /// The metadata after a change: each member takes the place of the one of its name, and null removes it.
     ///
     /// - Throws: `metadataTooLarge` if the result is longer or has more values than may be.
-    public func applying(_ change: MetadataChange) throws(IdentityFault) -> UserMetadata {
+    public func applying(_ change: MetadataChange) throws(IdentityError) -> UserMetadata {
         let merged = object.merging(change.members)
         // Read as it will be: what fits before may not after, as its text may be longer.
         do {
@@ -52,7 +52,7 @@ public struct MetadataChange: Sendable, Hashable {
     /// The change of a text, which is a JSON object.
     ///
     /// - Throws: `metadataTooLarge` if it is longer than metadata may be, or `metadataInvalid`.
-    public init(parsing text: String) throws(IdentityFault) {
+    public init(parsing text: String) throws(IdentityError) {
         do {
             members = try JSONObject(parsing: text.utf8, limits: UserMetadata.limits)
         } catch .tooLarge, .tooManyValues {
@@ -72,8 +72,8 @@ public struct MetadataChange: Sendable, Hashable {
     /// The person's name among the members, as apps spell it that keep there what Apple told them once; nil if there is
     /// none that could be a display name.
     public var toldName: String? {
-        if let name = members["full_name"]?.string.flatMap(ToldName.accept) { return name }
+        if let name = members["full_name"]?.string.flatMap(ProviderGivenName.accept) { return name }
         let parts = ["given_name", "family_name"].compactMap { members[$0]?.string }
-        return ToldName.accept(parts.joined(separator: " "))
+        return ProviderGivenName.accept(parts.joined(separator: " "))
     }
 }

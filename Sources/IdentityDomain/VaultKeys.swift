@@ -42,7 +42,7 @@ public struct SealedToken: Sendable, Hashable {
 }
 
 /// Why a sealed token can't be had.
-public enum VaultFault: Error, Sendable, Hashable, CaseIterable {
+public enum VaultError: Error, Sendable, Hashable, CaseIterable {
     /// None of our keys has the name.
     case keyUnknown
     /// It was changed, or sealed for another place.
@@ -93,7 +93,7 @@ public struct VaultKeys: Sendable, CustomStringConvertible {
     }
 
     /// The token that was sealed for this place.
-    public func open(_ sealed: SealedToken, at place: GrantPlace) throws(VaultFault) -> String {
+    public func open(_ sealed: SealedToken, at place: GrantPlace) throws(VaultError) -> String {
         guard let key = keys[sealed.keyID] else { throw .keyUnknown }
         let plain = Seal.open(
             sealed.bytes,

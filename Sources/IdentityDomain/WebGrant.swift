@@ -32,7 +32,7 @@ public struct WebGrant: Sendable, Hashable {
         self.claims = claims
         self.code = code
         self.redirectURI = redirectURI
-        self.fullName = ToldName.accept(fullName) ?? ""
+        self.fullName = ProviderGivenName.accept(fullName) ?? ""
         self.email = EmailAddress.accept(email) ?? ""
     }
 
@@ -74,7 +74,7 @@ extension ProviderClaims {
             "email_verified": .bool(isEmailVerified), "is_private_email": .bool(isPrivateEmail),
         ]
         json["email"] = email.map { .string($0) }
-        json["name"] = name.flatMap(ToldName.accept).map { .string($0) }
+        json["name"] = name.flatMap(ProviderGivenName.accept).map { .string($0) }
         json["transfer_sub"] = transferSubject.map { .string($0) }
         json["real_user_status"] = realUserStatus.map { .integer(Int64($0)) }
         return json

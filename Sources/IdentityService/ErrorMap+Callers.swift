@@ -71,7 +71,7 @@ extension EventRefusal {
                 field: "events"
             )
         case .notYours:
-            .domain(.permissionDenied, reason: "EVENT_NOT_YOURS", message: "Another service tells such events.")
+            .domain(.permissionDenied, reason: "EVENT_NOT_YOURS", message: "Another service sends such events.")
         }
     }
 }

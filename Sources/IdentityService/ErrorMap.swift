@@ -4,7 +4,7 @@ import Models
 import RPC
 import ServiceKit
 
-extension IdentityFault: DomainFault {
+extension IdentityError: DomainError {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
     public var rpcError: RPCError {
         switch self {
@@ -147,7 +147,7 @@ extension IdentityFault: DomainFault {
     }
 }
 
-extension WebSignInFault {
+extension WebSignInError {
     fileprivate var rpcError: RPCError {
         switch self {
         case .stateInvalid:

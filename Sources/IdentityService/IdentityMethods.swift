@@ -34,7 +34,7 @@ struct IdentityMethods: IdentityServiceHandler {
     /// Called after a commit that closed an account.
     let accountClosed: @Sendable () -> Void
     /// Has one account absorb another.
-    let absorber: Absorber
+    let absorber: AccountMerger
     /// Applies what providers told.
     let notices: NoticeApplier
     /// Whose assertions of phone numbers are believed; nil for nobody's.

@@ -25,8 +25,6 @@ struct IdentityParts: Sendable {
     let metrics: [any MetricsSource]
     /// Deletes what is over.
     let cleanup: Cleanup
-    /// Numbers accounts of the version before.
-    let numbering: AccountNumbering
     /// Reads our own keys again; nil where they are given and not read.
     let keyReader: KeyReader?
     /// Tell profile and invites which accounts were closed.
@@ -136,7 +134,7 @@ struct IdentityParts: Sendable {
             revocations.announce()
             closings.nudge()
         }
-        let absorber = Absorber(
+        let absorber = AccountMerger(
             store: store,
             profile: profile,
             invites: invites,
@@ -231,7 +229,6 @@ struct IdentityParts: Sendable {
             },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
-        numbering = AccountNumbering(store: store, logger: logger)
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
@@ -272,10 +269,9 @@ struct IdentityParts: Sendable {
             ownKeys: ownKeys,
             clock: clock
         )
-        settings.proofs.callers.warn(logger)
         for dialect in settings.unprovenDialects.sorted() {
             logger.warning(
-                "whoever knows a person's id at the provider is let in without proof",
+                "anyone who knows a user's id at the provider is let in without proof",
                 metadata: ["dialect": "\(dialect)", "setting": "\(IdentityKeys.unprovenLogins.name)"]
             )
         }

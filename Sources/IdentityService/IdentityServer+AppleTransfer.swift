@@ -11,10 +11,10 @@ extension IdentityServer {
     ///
     /// - Parameter tell: is told how it goes, from any thread.
     /// - Returns: what was done; with a dry order whom there is to do it for.
-    /// - Throws: ``AppleTransferFault``, or what the database throws. What was done until then stays done.
+    /// - Throws: ``AppleTransferError``, or what the database throws. What was done until then stays done.
     public func transferApple(
         _ order: AppleTransferOrder,
-        _ tell: @escaping @Sendable (AppleTransferNews) -> Void
+        _ tell: @escaping @Sendable (AppleTransferEvent) -> Void
     ) async throws -> AppleTransferProgress {
         try await withEventLoopGroup(loopCount: 1, name: Self.programName) { group in
             let http = HTTPSClient(

@@ -13,7 +13,7 @@ extension IdentityServer {
     /// - Parameters:
     ///   - output: the descriptor that `profile import` reads.
     ///   - tell: is told how it goes.
-    /// - Throws: `ImportFault`, or what the database throws. What was done until then stays done.
+    /// - Throws: `ImportError`, or what the database throws. What was done until then stays done.
     public func importAccounts(
         _ order: ImportOrder,
         to output: Int32,
@@ -46,7 +46,7 @@ extension IdentityServer {
 
     /// By what an import that goes on knows its input, in hexadecimal.
     public func importDigest(_ order: ImportOrder) throws -> String {
-        let files = try order.files.map { path throws(ImportFault) in try FileInput(path) }
+        let files = try order.files.map { path throws(ImportError) in try FileInput(path) }
         return Hex.encode(try AccountReader.digest(order.plan, files))
     }
 }

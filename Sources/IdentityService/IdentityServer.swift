@@ -24,7 +24,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
 
     /// Reads keys and providers from a configuration; no I/O but of the files that the providers file names.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found.
+    /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try IdentitySettings(configuration)
         profileAddress = configuration[SharedKeys.profileAddress]
@@ -61,7 +61,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
             switch which {
             case .all: .all
             case .begunBefore(let milliseconds): .begunBefore(milliseconds: milliseconds)
-            case .account(let id): .account(try UserID(id, or: IdentityFault.userIDInvalid))
+            case .account(let id): .account(try UserID(id, or: IdentityError.userIDInvalid))
             }
         return try await endSessions(ended, isConfirmed: isConfirmed)
     }
@@ -81,7 +81,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
         let places = closings + [OutboxPlace(PhoneProofRows(), receiver: PhoneProofs.receiver)]
         return try await runtime.withDatabase { database in
-            try await OutboxDesk(
+            try await OutboxAdmin(
                 places,
                 database: database,
                 nowMilliseconds: { WallClock.system.nowMilliseconds }
@@ -91,7 +91,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
 
     /// Counts what there is of an account.
     public func trace(account id: String) async throws -> AccountTrace {
-        let userID = try UserID(id, or: IdentityFault.userIDInvalid)
+        let userID = try UserID(id, or: IdentityError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             try await IdentityStore(database: database, limits: settings.limits).trace(userID)
         }
@@ -99,7 +99,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
 
     /// All that is known of an account, as a JSON object; the audit log tells that it was asked for.
     public func export(account id: String) async throws -> String {
-        let userID = try UserID(id, or: IdentityFault.userIDInvalid)
+        let userID = try UserID(id, or: IdentityError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             let store = IdentityStore(database: database, limits: settings.limits)
             return try await store.export(userID, nowMilliseconds: WallClock.system.nowMilliseconds)
@@ -115,7 +115,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Serves until the process is told to stop, and returns after a graceful stop.
+    /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     public func serve() async throws {
         tellProviders()
         let trust = TrustStore.system()
@@ -168,7 +168,6 @@ public struct IdentityServer: AccountServer, OutboxServer {
                     BackgroundWork { await parts.tellWebhooks() },
                     BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },
-                    BackgroundWork { await parts.numbering.run() },
                     BackgroundWork { await parts.keyReader?.run() },
                 ],
                 reread: { await parts.keyReader?.read() },

@@ -61,9 +61,9 @@ public struct NewGroupLink: Sendable, Hashable {
 
     /// A link as a request wants it, in which 0 stands for the default lifetime, and for any number of users.
     ///
-    /// - Throws: ``InvitesFault/invalidFields(_:)`` with all faults.
-    public init(lifetimeSeconds: Int, usesMax: Int) throws(InvitesFault) {
-        var faults: [FieldFault] = []
+    /// - Throws: ``InvitesError/invalidFields(_:)`` with all faults.
+    public init(lifetimeSeconds: Int, usesMax: Int) throws(InvitesError) {
+        var faults: [FieldError] = []
         let lifetime = lifetimeSeconds == 0 ? Self.lifetimeSecondsDefault : lifetimeSeconds
         if !Self.lifetimeSeconds.contains(lifetime) { faults.append(.linkLifetime) }
         if usesMax != 0, !Self.usesRange.contains(usesMax) { faults.append(.linkUses) }

@@ -25,8 +25,8 @@ public enum GroupPolicy {
 
     /// Refuses what a role may not do.
     ///
-    /// - Throws: ``InvitesFault/roleInsufficient``.
-    public static func require(_ role: GroupRole, _ action: GroupAction) throws(InvitesFault) {
+    /// - Throws: ``InvitesError/roleInsufficient``.
+    public static func require(_ role: GroupRole, _ action: GroupAction) throws(InvitesError) {
         guard may(role, action) else { throw .roleInsufficient }
     }
 }

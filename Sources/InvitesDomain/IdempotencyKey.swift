@@ -8,8 +8,8 @@ public typealias IdempotencyKey = Identifier<IdempotencyTag>
 extension IdempotencyKey {
     /// The key that a request names; nil if it names none.
     ///
-    /// - Throws: ``InvitesFault/idempotencyKeyInvalid`` for a text that is no UUID.
-    public static func parse(_ text: String) throws(InvitesFault) -> IdempotencyKey? {
+    /// - Throws: ``InvitesError/idempotencyKeyInvalid`` for a text that is no UUID.
+    public static func parse(_ text: String) throws(InvitesError) -> IdempotencyKey? {
         if text.isEmpty { return nil }
         guard let key = IdempotencyKey(text) else { throw .idempotencyKeyInvalid }
         return key

@@ -15,9 +15,9 @@ public struct Invitee: Sendable, Hashable {
 
     /// An invitee of what a person typed.
     ///
-    /// - Throws: ``InvitesFault/invalidFields(_:)`` with all faults, or ``InvitesFault/phoneUnreadable``.
-    public init(phoneNumber: String, displayName: String, policy: PhonePolicy) throws(InvitesFault) {
-        var faults: [FieldFault] = []
+    /// - Throws: ``InvitesError/invalidFields(_:)`` with all faults, or ``InvitesError/phoneUnreadable``.
+    public init(phoneNumber: String, displayName: String, policy: PhonePolicy) throws(InvitesError) {
+        var faults: [FieldError] = []
         var acceptedPhone: PhoneNumber?
         do {
             acceptedPhone = try PhoneNumber(phoneNumber, policy: policy)

@@ -18,16 +18,16 @@ public struct NewGroup: Sendable, Hashable {
 
     /// A group's name of what a person typed.
     ///
-    /// - Throws: ``InvitesFault/invalidFields(_:)``.
-    public static func name(_ text: String) throws(InvitesFault) -> GroupName {
+    /// - Throws: ``InvitesError/invalidFields(_:)``.
+    public static func name(_ text: String) throws(InvitesError) -> GroupName {
         do { return try GroupName(text) } catch { throw .invalidFields([.groupName(error)]) }
     }
 
     /// A group of what a person typed; the creator's name may be empty.
     ///
-    /// - Throws: ``InvitesFault/invalidFields(_:)`` with all faults.
-    public init(name: String, ownerDisplayName: String, openness: GroupOpenness? = nil) throws(InvitesFault) {
-        var faults: [FieldFault] = []
+    /// - Throws: ``InvitesError/invalidFields(_:)`` with all faults.
+    public init(name: String, ownerDisplayName: String, openness: GroupOpenness? = nil) throws(InvitesError) {
+        var faults: [FieldError] = []
         var acceptedName: GroupName?
         do { acceptedName = try GroupName(name) } catch { faults.append(.groupName(error)) }
         var acceptedOwner: ContactName?

@@ -31,7 +31,7 @@ public struct Page: Sendable, Hashable {
     /// - Parameters:
     ///   - size: the entries wanted; 0 means ``sizeDefault``, and more than ``sizeMax`` are cut down to it.
     ///   - after: the last entry of the page before; nil for the first page.
-    public init(size: Int, after: Cursor?) throws(InvitesFault) {
+    public init(size: Int, after: Cursor?) throws(InvitesError) {
         guard size >= 0 else { throw .pageSizeInvalid }
         self.size = size == 0 ? Self.sizeDefault : min(size, Self.sizeMax)
         self.after = after

@@ -11,7 +11,7 @@ public struct Roster: Sendable {
         /// The person is in the group, or awaited, from now on.
         case added(Member)
         /// The person can't be added.
-        case refused(InvitesFault)
+        case refused(InvitesError)
     }
 
     /// The group.

@@ -4,7 +4,7 @@ import Models
 import RPC
 import ServiceKit
 
-extension InvitesFault: DomainFault {
+extension InvitesError: DomainError {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
     public var rpcError: RPCError {
         switch self {
@@ -128,7 +128,7 @@ extension RPCError {
     }
 }
 
-extension FieldFault {
+extension FieldError {
     fileprivate var violation: FieldViolation {
         let (reason, description) =
             switch self {

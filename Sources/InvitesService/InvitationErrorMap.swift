@@ -3,7 +3,7 @@ import InvitesDomain
 import RPC
 import ServiceKit
 
-extension InvitationFault {
+extension InvitationError {
     /// What callers are told: the one place where these reasons are spelled.
     var rpcError: RPCError {
         switch self {

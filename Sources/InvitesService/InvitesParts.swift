@@ -66,7 +66,6 @@ struct InvitesParts: Sendable {
             logger: logger
         ) { request, options throws(RPCError) in try await identity.acceptEvents(request, options: options) }
         self.events = events
-        settings.callers.warn(logger)
         logger.notice("new groups", metadata: ["openness": .string(settings.groupOpenness.rawValue)])
         var watchLimits = GroupEventHub.Limits()
         watchLimits.kept = settings.changesRetention

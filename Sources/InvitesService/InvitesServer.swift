@@ -19,7 +19,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
 
     /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found.
+    /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try InvitesSettings(configuration)
         runtime = ServiceRuntime(
@@ -37,7 +37,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
     /// Does what a person asks about the outbox: identity is told of what webhooks tell.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
         try await runtime.withDatabase { database in
-            try await OutboxDesk(
+            try await OutboxAdmin(
                 [OutboxPlace(EventRows(), receiver: "identity")],
                 database: database,
                 nowMilliseconds: { WallClock.system.nowMilliseconds }
@@ -47,7 +47,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
 
     /// Counts what there is of an account.
     public func trace(account id: String) async throws -> AccountTrace {
-        let userID = try UserID(id, or: InvitesFault.userIDInvalid)
+        let userID = try UserID(id, or: InvitesError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             try await AccountStore(database: database).trace(userID)
         }
@@ -55,13 +55,13 @@ public struct InvitesServer: AccountServer, OutboxServer {
 
     /// All that is known of an account, as a JSON object.
     public func export(account id: String) async throws -> String {
-        let userID = try UserID(id, or: InvitesFault.userIDInvalid)
+        let userID = try UserID(id, or: InvitesError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             try await AccountStore(database: database).export(userID)
         }
     }
 
-    /// Serves until the process is told to stop, and returns after a graceful stop.
+    /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     public func serve() async throws {
         try await runtime.serve(rereads: settings.callerSource != nil) { environment in
             let parts = InvitesParts(

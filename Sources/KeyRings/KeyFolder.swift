@@ -23,31 +23,31 @@ public struct KeyFolder: Sendable {
     /// The keys of a kind; nil if there is no file of it.
     ///
     /// - Parameter service: whose folder it is, for keys that are derived; nil for identity's own.
-    /// - Throws: `FileFault`, with the file's path in it.
-    public func read(_ kind: KeyKind, of service: String? = nil) throws(FileFault) -> KeyRing? {
+    /// - Throws: `FileError`, with the file's path in it.
+    public func read(_ kind: KeyKind, of service: String? = nil) throws(FileError) -> KeyRing? {
         let file = file(kind)
         if access(file, F_OK) != 0, errno == ENOENT { return nil }
         do {
             let bytes = try FileBytes.read(file, bytesMax: KeyRing.bytesMax)
             return try KeyRing(kind: kind.name, service: service, parsing: bytes)
         } catch {
-            throw FileFault("\(file) \(error.description)")
+            throw FileError("\(file) \(error.description)")
         }
     }
 
     /// Runs the body while no other process changes the folder.
     ///
-    /// - Throws: `FileFault` if another one does for five seconds, and what the body throws.
+    /// - Throws: `FileError` if another one does for five seconds, and what the body throws.
     func locked<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
         let file = "\(path)/.lock"
         let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw FileFault.lastError("\(file) cannot be made") }
+        guard descriptor >= 0 else { throw FileError.lastError("\(file) cannot be made") }
         defer { close(descriptor) }
         var triesLeft = Self.lockTries
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileFault.lastError("\(file) cannot be locked") }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileError.lastError("\(file) cannot be locked") }
             triesLeft -= 1
-            guard triesLeft > 0 else { throw FileFault("\(path) is being changed by another run; try again") }
+            guard triesLeft > 0 else { throw FileError("\(path) is being changed by another run; try again") }
             usleep(Self.lockPauseMicroseconds)
         }
         return try body()
@@ -57,11 +57,11 @@ public struct KeyFolder: Sendable {
     /// disk before this returns. Under ``locked(_:)`` of identity's folder.
     ///
     /// - Parameter mode: the file's permissions; nil for those that it has.
-    func replace(_ kind: KeyKind, with ring: KeyRing, mode: mode_t? = nil) throws(FileFault) {
+    func replace(_ kind: KeyKind, with ring: KeyRing, mode: mode_t? = nil) throws(FileError) {
         try replace(file(kind), with: ring.serialized, mode: mode)
     }
 
-    private func replace(_ file: String, with bytes: [UInt8], mode: mode_t?) throws(FileFault) {
+    private func replace(_ file: String, with bytes: [UInt8], mode: mode_t?) throws(FileError) {
         var status = stat()
         let isThere = stat(file, &status) == 0
         let mode = mode ?? (isThere ? status.st_mode & 0o777 : 0o600)
@@ -76,7 +76,7 @@ public struct KeyFolder: Sendable {
         let isWritten =
             isTheirs && write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
             && fsync(descriptor) == 0
-        let fault = FileFault.lastError(
+        let fault = FileError.lastError(
             isTheirs ? "\(unfinished) cannot be written" : "\(file) cannot stay with its owner and group"
         )
         guard close(descriptor) == 0, isWritten else {

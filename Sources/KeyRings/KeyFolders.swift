@@ -51,7 +51,7 @@ public struct KeyFolders: Sendable {
     /// - Returns: all files in order.
     public func initialize(folderMode: mode_t, mode: mode_t, nowSeconds: Int64) throws -> [Entry] {
         guard mkdir(own.path, folderMode) == 0 || errno == EEXIST, chmod(own.path, folderMode) == 0 else {
-            throw FileFault.lastError("\(own.path) cannot be made")
+            throw FileError.lastError("\(own.path) cannot be made")
         }
         return try own.locked {
             try KeyKind.all.flatMap { kind in
@@ -124,7 +124,7 @@ public struct KeyFolders: Sendable {
     }
 
     /// Makes a folder that isn't there, for whom may enter identity's.
-    private func make(_ folder: KeyFolder) throws(FileFault) {
+    private func make(_ folder: KeyFolder) throws(FileError) {
         if access(folder.path, F_OK) == 0 { return }
         let mode = mode(of: own.path)
         guard mkdir(folder.path, mode) == 0, chmod(folder.path, mode) == 0 else {
@@ -159,7 +159,7 @@ public struct KeyFolders: Sendable {
             }
             let since = state == .retired ? nowSeconds : Int64(status.st_mtim.tv_sec)
             let key: KeyRing.Key
-            do throws(FileFault) {
+            do throws(FileError) {
                 let text = try former.text(FileBytes.read(file, bytesMax: 16_384))
                 key = KeyRing.Key(
                     id: try kind.id(text),
@@ -168,7 +168,7 @@ public struct KeyFolders: Sendable {
                     text: state == .retired ? try kind.verifying(text) : text
                 )
             } catch {
-                throw FileFault("\(file) \(error.description)")
+                throw FileError("\(file) \(error.description)")
             }
             if !keys.contains(where: { $0.id == key.id }) { keys.append(key) }
         }
@@ -192,12 +192,12 @@ extension KeyRing {
 
     /// What follows for a service from identity's ring of random keys.
     ///
-    /// - Throws: `FileFault` for a key that is none.
-    func derived(_ derivation: KeyKind, for service: String) throws(FileFault) -> KeyRing {
+    /// - Throws: `FileError` for a key that is none.
+    func derived(_ derivation: KeyKind, for service: String) throws(FileError) -> KeyRing {
         var keys = keys
         for index in keys.indices {
             guard let key = derivation.derive(try KeyKind.randomKey(keys[index].text), service) else {
-                throw FileFault("has a key from which none can be derived")
+                throw FileError("has a key from which none can be derived")
             }
             keys[index].text = Base64URL.encode(key)
         }

@@ -21,16 +21,16 @@ public struct KeyKind: Sendable {
     /// Makes a new key, as text.
     let make: @Sendable () throws -> String
     /// The id of a key, or of what is left of it.
-    let id: @Sendable (_ text: String) throws(FileFault) -> String
+    let id: @Sendable (_ text: String) throws(FileError) -> String
     /// What is left of a key that only verifies.
-    let verifying: @Sendable (_ text: String) throws(FileFault) -> String
+    let verifying: @Sendable (_ text: String) throws(FileError) -> String
 
     /// A file for the current key, and one for another.
     struct Former: Sendable {
         let current: String
         let other: String
         /// The text of the key that such a file holds.
-        let text: @Sendable (_ bytes: [UInt8]) throws(FileFault) -> String
+        let text: @Sendable (_ bytes: [UInt8]) throws(FileError) -> String
     }
 
     /// How long what a key made may live.
@@ -54,18 +54,18 @@ public struct KeyKind: Sendable {
         cachedSeconds: keySetMaxAgeSeconds,
         lifetime: .seconds(accessTokenSecondsMax),
         former: Former(current: "identity-signing-key.pem", other: "identity-signing-key-other.pem") {
-            (bytes) throws(FileFault) in String(decoding: bytes, as: UTF8.self)
+            (bytes) throws(FileError) in String(decoding: bytes, as: UTF8.self)
         },
         derivedFor: [],
         derive: { _, _ in nil },
         opensWhatIsKept: false,
         make: { try SigningKey.generateP256().pem() },
-        id: { (text) throws(FileFault) in try verificationKey(text).thumbprint },
-        verifying: { (text) throws(FileFault) in
+        id: { (text) throws(FileError) in try verificationKey(text).thumbprint },
+        verifying: { (text) throws(FileError) in
             do {
                 return try verificationKey(text).pem()
             } catch {
-                throw FileFault("has a key whose public half cannot be written")
+                throw FileError("has a key whose public half cannot be written")
             }
         }
     )
@@ -76,16 +76,16 @@ public struct KeyKind: Sendable {
         cachedSeconds: 0,
         lifetime: .session,
         former: Former(current: "identity-refresh-key", other: "identity-refresh-key-other") {
-            (bytes) throws(FileFault) in
-            guard bytes.count == randomByteCount else { throw FileFault("has not \(randomByteCount) bytes") }
+            (bytes) throws(FileError) in
+            guard bytes.count == randomByteCount else { throw FileError("has not \(randomByteCount) bytes") }
             return Base64URL.encode(bytes)
         },
         derivedFor: [],
         derive: { _, _ in nil },
         opensWhatIsKept: false,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
-        id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule refresh key id 1") },
-        verifying: { (text) throws(FileFault) in text }
+        id: { (text) throws(FileError) in try fingerprint(of: randomKey(text), label: "vestibule refresh key id 1") },
+        verifying: { (text) throws(FileError) in text }
     )
 
     /// The master keys of proofs of callers. Identity has them alone; each service that takes proofs has what is derived for
@@ -100,8 +100,8 @@ public struct KeyKind: Sendable {
         derive: { master, service in CallerProofKey(master: master, service: service)?.bytes },
         opensWhatIsKept: false,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
-        id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule proof key id 1") },
-        verifying: { (text) throws(FileFault) in text }
+        id: { (text) throws(FileError) in try fingerprint(of: randomKey(text), label: "vestibule proof key id 1") },
+        verifying: { (text) throws(FileError) in text }
     )
 
     /// The keys under which providers' tokens are kept.
@@ -117,8 +117,8 @@ public struct KeyKind: Sendable {
         derive: { _, _ in nil },
         opensWhatIsKept: true,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
-        id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule vault key id 1") },
-        verifying: { (text) throws(FileFault) in text }
+        id: { (text) throws(FileError) in try fingerprint(of: randomKey(text), label: "vestibule vault key id 1") },
+        verifying: { (text) throws(FileError) in text }
     )
 
     /// The keys of cursors: page tokens and positions, which clients hand back. Identity has the master keys and seals its own
@@ -136,8 +136,8 @@ public struct KeyKind: Sendable {
         },
         opensWhatIsKept: false,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
-        id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule cursor key id 1") },
-        verifying: { (text) throws(FileFault) in text }
+        id: { (text) throws(FileError) in try fingerprint(of: randomKey(text), label: "vestibule cursor key id 1") },
+        verifying: { (text) throws(FileError) in text }
     )
 
     /// For how long a cursor may be used: changes of groups are kept for thirty days at most, and a gateway seals the positions
@@ -154,19 +154,19 @@ public struct KeyKind: Sendable {
 
     /// The public key of a key pair or of its public half, in PEM.
     ///
-    /// - Throws: `FileFault` for anything else; it shows nothing of it.
-    public static func verificationKey(_ text: String) throws(FileFault) -> VerificationKey {
+    /// - Throws: `FileError` for anything else; it shows nothing of it.
+    public static func verificationKey(_ text: String) throws(FileError) -> VerificationKey {
         if let key = try? SigningKey(pem: text) { return key.verificationKey }
-        guard let key = try? VerificationKey(pem: text) else { throw FileFault("has a key that is no key in PEM") }
+        guard let key = try? VerificationKey(pem: text) else { throw FileError("has a key that is no key in PEM") }
         return key
     }
 
     /// The bytes of a random key.
     ///
-    /// - Throws: `FileFault` unless there are ``randomByteCount``.
-    public static func randomKey(_ text: String) throws(FileFault) -> [UInt8] {
+    /// - Throws: `FileError` unless there are ``randomByteCount``.
+    public static func randomKey(_ text: String) throws(FileError) -> [UInt8] {
         guard let bytes = Base64URL.decode(text), bytes.count == randomByteCount else {
-            throw FileFault("has a key that is not \(randomByteCount) bytes in base64url")
+            throw FileError("has a key that is not \(randomByteCount) bytes in base64url")
         }
         return bytes
     }

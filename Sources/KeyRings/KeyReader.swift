@@ -113,7 +113,7 @@ public final class KeyReader: MetricsSource {
             // Else a folder that is not there for a moment would have other keys take their place, such as those of files.
             let kinds = Set(found.rings.map(\.kind))
             if let gone = rings.withLock({ $0 }).first(where: { !kinds.contains($0.kind) }) {
-                throw FileFault("the folder has no \(gone.kind) keys any more")
+                throw FileError("the folder has no \(gone.kind) keys any more")
             }
             lastFault.withLock { $0 = nil }
             guard found.rings != rings.withLock({ $0 }) else { return looks[Outcome.unchanged.rawValue].add() }

@@ -53,13 +53,13 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
 
     /// A ring of these keys, in whatever order.
     ///
-    /// - Throws: `FileFault` unless there is one current key, at most one next, at most ``keysMax``, and no id twice.
-    public init(kind: String, service: String? = nil, keys: [Key]) throws(FileFault) {
+    /// - Throws: `FileError` unless there is one current key, at most one next, at most ``keysMax``, and no id twice.
+    public init(kind: String, service: String? = nil, keys: [Key]) throws(FileError) {
         func keysOf(_ state: State) -> [Key] { keys.filter { $0.state == state } }
-        guard keysOf(.current).count == 1 else { throw FileFault("has not exactly one current key") }
-        guard keysOf(.next).count <= 1 else { throw FileFault("has more than one next key") }
-        guard keys.count <= Self.keysMax else { throw FileFault("has more than \(Self.keysMax) keys") }
-        guard Set(keys.map(\.id)).count == keys.count else { throw FileFault("has a key twice") }
+        guard keysOf(.current).count == 1 else { throw FileError("has not exactly one current key") }
+        guard keysOf(.next).count <= 1 else { throw FileError("has more than one next key") }
+        guard keys.count <= Self.keysMax else { throw FileError("has more than \(Self.keysMax) keys") }
+        guard Set(keys.map(\.id)).count == keys.count else { throw FileError("has a key twice") }
         self.kind = kind
         self.service = service
         let retired = keysOf(.retired).sorted { $0.sinceSeconds > $1.sinceSeconds }
@@ -69,15 +69,15 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
     /// Reads a file's content.
     ///
     /// - Parameter service: whose keys they must be; nil for identity's own.
-    /// - Throws: `FileFault` in words that follow the file's path; none shows a key.
-    public init(kind: String, service: String? = nil, parsing bytes: [UInt8]) throws(FileFault) {
+    /// - Throws: `FileError` in words that follow the file's path; none shows a key.
+    public init(kind: String, service: String? = nil, parsing bytes: [UInt8]) throws(FileError) {
         guard let object = try? JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: Self.bytesMax)),
             let elements = object["keys"]?.array
-        else { throw FileFault("is no file of keys") }
-        guard object["format"] == Self.format else { throw FileFault("has a format of another version") }
-        guard object["kind"] == .string(kind) else { throw FileFault("holds keys of another kind than \(kind)") }
+        else { throw FileError("is no file of keys") }
+        guard object["format"] == Self.format else { throw FileError("has a format of another version") }
+        guard object["kind"] == .string(kind) else { throw FileError("holds keys of another kind than \(kind)") }
         guard object["service"] == service.map(JSONValue.string) else {
-            throw FileFault("holds other keys than those of \(service ?? "identity itself")")
+            throw FileError("holds other keys than those of \(service ?? "identity itself")")
         }
         var keys: [Key] = []
         for element in elements {
@@ -85,7 +85,7 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
                 let state = object["state"]?.string.flatMap(State.init(rawValue:)),
                 let since = object["since"]?.integer, Self.sinceRange ~= since,
                 let text = object["key"]?.string, !text.isEmpty
-            else { throw FileFault("has a key that cannot be read") }
+            else { throw FileError("has a key that cannot be read") }
             keys.append(Key(id: id, state: state, sinceSeconds: since, text: text))
         }
         try self.init(kind: kind, service: service, keys: keys)

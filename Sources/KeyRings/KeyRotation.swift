@@ -71,7 +71,7 @@ public struct KeyRotation: Sendable {
 
     /// Does the next step of a kind, if it is time for it.
     ///
-    /// - Throws: `FileFault` if the folder has no such keys, or can't be written.
+    /// - Throws: `FileError` if the folder has no such keys, or can't be written.
     public func step(_ kind: KeyKind, nowSeconds: Int64) throws -> Outcome {
         try folders.own.locked {
             let ring = try folders.mend(kind, ring(kind), nowSeconds: nowSeconds).ring
@@ -90,7 +90,7 @@ public struct KeyRotation: Sendable {
     /// Identity's ring is written first, unlike in a step: no order spares the calls until all have read their folders, and a
     /// run that is killed between the files is then finished by the next one, and not undone.
     ///
-    /// - Throws: `FileFault` if the folder has no such keys, or can't be written.
+    /// - Throws: `FileError` if the folder has no such keys, or can't be written.
     public func replaceAll(_ kind: KeyKind, nowSeconds: Int64) throws -> Outcome {
         try folders.own.locked {
             if kind.opensWhatIsKept { return try replaceCurrent(kind, nowSeconds: nowSeconds) }
@@ -105,7 +105,7 @@ public struct KeyRotation: Sendable {
     private func replaceCurrent(_ kind: KeyKind, nowSeconds: Int64) throws -> Outcome {
         let ring = try ring(kind)
         guard ring.keys.count < KeyRing.keysMax else {
-            throw FileFault(
+            throw FileError(
                 "has \(KeyRing.keysMax) keys, and what they keep would be lost with one; try again when one has gone"
             )
         }
@@ -122,12 +122,12 @@ public struct KeyRotation: Sendable {
 
     /// The keys of a kind and what may follow; changes nothing.
     ///
-    /// - Throws: `FileFault` if the folder has no such keys.
+    /// - Throws: `FileError` if the folder has no such keys.
     public func look(_ kind: KeyKind) throws -> Outcome { outcome(nil, try ring(kind), kind) }
 
-    private func ring(_ kind: KeyKind) throws(FileFault) -> KeyRing {
+    private func ring(_ kind: KeyKind) throws(FileError) -> KeyRing {
         guard let ring = try folders.own.read(kind) else {
-            throw FileFault("\(folders.own.file(kind)) is not there; `vestibule init` makes it")
+            throw FileError("\(folders.own.file(kind)) is not there; `vestibule init` makes it")
         }
         return ring
     }

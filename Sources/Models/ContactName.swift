@@ -2,7 +2,7 @@
 /// person to a group writes as little as they know. A ``DisplayName`` is the name that a person gives themselves.
 ///
 /// The name is kept as written but for white space around it, what cannot be seen, and its normal form (C). See
-/// ``TextFault`` for what is refused.
+/// ``TextError`` for what is refused.
 public struct ContactName: Sendable, Hashable, CustomStringConvertible {
     /// The fewest visible characters.
     public static let charactersMin = 1
@@ -21,7 +21,7 @@ public struct ContactName: Sendable, Hashable, CustomStringConvertible {
     public let value: String
 
     /// A name of what a person typed.
-    public init(_ text: String) throws(TextFault) {
+    public init(_ text: String) throws(TextError) {
         self.value = try Self.rule.accept(text)
     }
 

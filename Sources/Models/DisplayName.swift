@@ -1,7 +1,7 @@
 /// A person's name as others see it: 2 to 50 characters as people count them.
 ///
 /// The name is kept as written but for white space around it, what cannot be seen, and its normal form (C). See
-/// ``TextFault`` for what is refused.
+/// ``TextError`` for what is refused.
 public struct DisplayName: Sendable, Hashable, CustomStringConvertible {
     /// The fewest visible characters.
     public static let charactersMin = 2
@@ -20,7 +20,7 @@ public struct DisplayName: Sendable, Hashable, CustomStringConvertible {
     public let value: String
 
     /// A display name of what a person typed.
-    public init(_ text: String) throws(TextFault) {
+    public init(_ text: String) throws(TextError) {
         self.value = try Self.rule.accept(text)
     }
 

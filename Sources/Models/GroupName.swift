@@ -1,7 +1,7 @@
 /// A group's name: 1 to 80 characters as people count them.
 ///
 /// The name is kept as written but for white space around it, what cannot be seen, and its normal form (C). See
-/// ``TextFault`` for what is refused.
+/// ``TextError`` for what is refused.
 public struct GroupName: Sendable, Hashable, CustomStringConvertible {
     /// The fewest visible characters.
     public static let charactersMin = 1
@@ -20,7 +20,7 @@ public struct GroupName: Sendable, Hashable, CustomStringConvertible {
     public let value: String
 
     /// A group name of what a person typed.
-    public init(_ text: String) throws(TextFault) {
+    public init(_ text: String) throws(TextError) {
         self.value = try Self.rule.accept(text)
     }
 

@@ -10,7 +10,7 @@ enum ScriptRule {
     static let marksMax = 4
 
     /// The text in normal form C, with letters and digits that are only another style or width made plain.
-    static func normalized(_ text: String) throws(TextFault) -> String {
+    static func normalized(_ text: String) throws(TextError) -> String {
         var text = text
         var length = 0
         // Normal form C of UTF-8 is at most three times as long (Unicode Standard Annex 15, section 10).
@@ -25,7 +25,7 @@ enum ScriptRule {
     }
 
     /// Refuses words of mixed scripts and letters under a pile of marks.
-    static func check(_ text: some StringProtocol) throws(TextFault) {
+    static func check(_ text: some StringProtocol) throws(TextError) {
         var marks = 0
         var word: [CChar] = []
         var isPlain = true
@@ -45,7 +45,7 @@ enum ScriptRule {
         if !isPlain { try check(word: word) }
     }
 
-    private static func check(word: [CChar]) throws(TextFault) {
+    private static func check(word: [CChar]) throws(TextError) {
         var isMixed = false
         guard cnames_check_word(word, word.count, &isMixed) == CNAMES_OK else { throw .unreadable }
         guard !isMixed else { throw .mixedScripts }

@@ -17,7 +17,7 @@ struct VisibleText {
     let bytesMax: Int
 
     /// The accepted text of what was given, trimmed.
-    func accept(_ text: String) throws(TextFault) -> String {
+    func accept(_ text: String) throws(TextError) -> String {
         // Before anything that looks at each character: a megabyte is refused by its size alone. Twice the bound
         // leaves room for white space that trimming removes.
         guard text.utf8.count <= 2 * bytesMax else { throw .tooLong(charactersMax: charactersMax) }

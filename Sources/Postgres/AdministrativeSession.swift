@@ -7,7 +7,7 @@ public struct AdministrativeSession: Sendable {
     /// Why a script didn't run.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         /// The server refused it, and nothing of it took effect.
-        case refused(ServerFault)
+        case refused(PostgresServerError)
         /// The database couldn't be reached.
         case unavailable(String)
 

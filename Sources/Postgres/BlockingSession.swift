@@ -3,7 +3,7 @@ internal import CLibPQ
 /// A connection that blocks, in libpq's simple mode, which takes scripts of many statements. For migrations only.
 final class BlockingSession {
     enum Failure: Error {
-        case server(ServerFault)
+        case server(PostgresServerError)
         case lost(String)
     }
 
@@ -39,7 +39,7 @@ final class BlockingSession {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
         default:
             if PQstatus(handle) != CONNECTION_OK { throw .lost(handle.errorMessage) }
-            throw .server(ServerFault(result: result))
+            throw .server(PostgresServerError(result: result))
         }
         return (0..<PQntuples(result)).map { row in
             (0..<PQnfields(result)).map { column in

@@ -116,7 +116,7 @@ extension Connection {
     }
 
     private func fail(_ head: Item, _ result: OpaquePointer) -> Int {
-        let fault = ServerFault(result: result)
+        let fault = PostgresServerError(result: result)
         // 'V' is the severity that is never translated (`PG_DIAG_SEVERITY_NONLOCALIZED`).
         let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))).map { String(cString: $0) }
         if severity == nil || severity == "FATAL" || severity == "PANIC" {
@@ -150,7 +150,7 @@ extension Connection {
         }
     }
 
-    private func fail(_ request: Request, _ reported: ServerFault) -> Int {
+    private func fail(_ request: Request, _ reported: PostgresServerError) -> Int {
         var fault = reported
         guard let statement = request.statement else { preconditionFailure("a request was sent without a statement") }
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
@@ -183,7 +183,7 @@ extension Connection {
 
     /// Whether it was undone for a reason that another try may not meet: another transaction got in its way, or this is
     /// not the server for it, and the connection about to be left.
-    private func mayBeDoneAgain(_ request: Request, _ fault: ServerFault) -> Bool {
+    private func mayBeDoneAgain(_ request: Request, _ fault: PostgresServerError) -> Bool {
         guard request.attempts < Self.attemptsMax, !request.isAnswered else { return false }
         return fault.state == .readOnlyTransaction || PostgresError.server(fault).isRetryableConflict
     }
@@ -237,9 +237,9 @@ extension Connection {
     static let attemptsMax = 4
 }
 
-extension ServerFault {
+extension PostgresServerError {
     /// What the server says to a statement in a failed transaction.
-    static let failedTransaction = ServerFault(
+    static let failedTransaction = PostgresServerError(
         state: .inFailedTransaction,
         message: "the transaction has failed before"
     )

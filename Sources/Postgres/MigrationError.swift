@@ -17,7 +17,7 @@ public enum MigrationError: Error, Sendable, Hashable {
     /// The name of an index isn't.
     case invalidIndex(String)
     /// A migration was refused by the server, or (number 0) the bookkeeping was.
-    case failed(number: Int, name: String, ServerFault)
+    case failed(number: Int, name: String, PostgresServerError)
     /// The database couldn't be reached.
     case unavailable(String)
 }
@@ -27,6 +27,9 @@ extension MigrationError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .misnumbered(let expected, let found): "migration \(found) stands where \(expected) is due"
+        case .changed(1, let name):
+            "migration 1 (\(name)) is not the one that made this schema: a database of a version before 0.9.0 can't be upgraded. Give "
+                + "this version a new database; on a development machine `make clean-data` deletes the old one"
         case .changed(let number, let name):
             "migration \(number) (\(name)) was changed after it had been applied; add a new one instead"
         case .missing(let number): "migration \(number) was never applied though later ones were"

@@ -34,12 +34,14 @@ public struct PostgresCell {
 
     /// The error for a value of the wrong type.
     public func mismatch(_ wanted: String) -> PostgresError {
-        .decoding(DecodingFault(column: column, reason: "\(wanted) wanted, type \(type.rawValue) found"))
+        .decoding(CellDecodingError(column: column, reason: "\(wanted) wanted, type \(type.rawValue) found"))
     }
 
     /// The bytes, or the error for NULL.
     public func required(_ wanted: String) throws(PostgresError) -> UnsafeRawBufferPointer {
-        guard let bytes else { throw .decoding(DecodingFault(column: column, reason: "\(wanted) wanted, NULL found")) }
+        guard let bytes else {
+            throw .decoding(CellDecodingError(column: column, reason: "\(wanted) wanted, NULL found"))
+        }
         return bytes
     }
 
@@ -79,7 +81,7 @@ extension PostgresCell {
 
     fileprivate func narrowed<Value: FixedWidthInteger>(_ wanted: String) throws(PostgresError) -> Value {
         guard let value = Value(exactly: try integer(wanted)) else {
-            throw .decoding(DecodingFault(column: column, reason: "the number doesn't fit \(wanted)"))
+            throw .decoding(CellDecodingError(column: column, reason: "the number doesn't fit \(wanted)"))
         }
         return value
     }
@@ -196,7 +198,7 @@ extension RawRepresentable where Self: PostgresDecodable, RawValue: PostgresDeco
     /// From the raw value, if it is one of this type's.
     public static func decode(_ cell: PostgresCell) throws(PostgresError) -> Self {
         guard let value = Self(rawValue: try RawValue.decode(cell)) else {
-            throw .decoding(DecodingFault(column: cell.column, reason: "not a raw value of \(Self.self)"))
+            throw .decoding(CellDecodingError(column: cell.column, reason: "not a raw value of \(Self.self)"))
         }
         return value
     }

@@ -3,7 +3,7 @@ public enum PostgresError: Error, Sendable {
     /// The server refused the statement. Its effects, and those of its transaction, are undone.
     ///
     /// Indirect, since a fault is large, and every result of a statement would be as large with it.
-    indirect case server(ServerFault)
+    indirect case server(PostgresServerError)
     /// No connection could be had in time, and why not. The statement was not sent.
     case unavailable(String)
     /// The deadline passed. `outcomeUnknown` only for a write, or a commit, that had been sent.
@@ -13,7 +13,7 @@ public enum PostgresError: Error, Sendable {
     /// The connection broke. `outcomeUnknown` only for a write, or a commit, that had been sent.
     case connectionLost(outcomeUnknown: Bool)
     /// A value was not of the type that was asked for.
-    case decoding(DecodingFault)
+    case decoding(CellDecodingError)
     /// The task was cancelled. `outcomeUnknown` only for a write that had been sent.
     case cancelled(outcomeUnknown: Bool)
     /// The client was shut down.
@@ -66,7 +66,7 @@ public enum PostgresError: Error, Sendable {
 }
 
 /// A value of a result that didn't have the type that was asked for.
-public struct DecodingFault: Sendable, Hashable {
+public struct CellDecodingError: Sendable, Hashable {
     /// The column's place, from zero.
     public var column: Int
     /// What was asked for and what was there, without the value.

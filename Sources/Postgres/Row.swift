@@ -18,7 +18,7 @@ public struct Row: Sendable {
         as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value {
         let column = storage.column(named: name)
-        guard column >= 0 else { throw .decoding(DecodingFault(column: -1, reason: "no column \(name)")) }
+        guard column >= 0 else { throw .decoding(CellDecodingError(column: -1, reason: "no column \(name)")) }
         return try Value.decode(try cell(column))
     }
 
@@ -39,7 +39,7 @@ public struct Row: Sendable {
     @usableFromInline
     func cell(_ column: Int) throws(PostgresError) -> PostgresCell {
         guard column >= 0, column < storage.columnCount else {
-            throw .decoding(DecodingFault(column: column, reason: "the result has \(storage.columnCount) columns"))
+            throw .decoding(CellDecodingError(column: column, reason: "the result has \(storage.columnCount) columns"))
         }
         return storage.cell(row: index, column: column)
     }

@@ -11,7 +11,7 @@ final class Statement {
     /// Whether the server was told.
     var isPrepared = false
     /// Why the server would not prepare it: the answer for all who were sent behind the one that tried.
-    var failure: ServerFault?
+    var failure: PostgresServerError?
     /// The cache's clock at its last use.
     var lastUsed: UInt64 = 0
 

@@ -52,8 +52,8 @@ public struct ProfileChange: Sendable, Hashable {
     ///
     /// Every field is looked at, so that a person learns of all faults at once.
     ///
-    /// - Throws: ``ProfileFault/invalidFields(_:)`` with at least one fault, in the order of the parameters, or
-    ///   ``ProfileFault/phoneUnreadable``.
+    /// - Throws: ``ProfileError/invalidFields(_:)`` with at least one fault, in the order of the parameters, or
+    ///   ``ProfileError/phoneUnreadable``.
     public init(
         displayName: String?,
         phoneNumber: String?,
@@ -62,14 +62,14 @@ public struct ProfileChange: Sendable, Hashable {
         expectedRevision: Int64? = nil,
         policy: PhonePolicy,
         required: RequiredFields
-    ) throws(ProfileFault) {
-        var faults: [FieldFault] = []
+    ) throws(ProfileError) {
+        var faults: [FieldError] = []
 
         func change<Value, Fault: Error>(
             _ field: ProfileField?,
             _ text: String?,
             _ value: (String) throws(Fault) -> Value,
-            orElse fault: (Fault) -> FieldFault
+            orElse fault: (Fault) -> FieldError
         ) -> FieldChange<Value> {
             guard let text else { return .keep }
             if text.isEmpty, field.map({ !required.contains($0) }) ?? true { return .remove }
@@ -82,15 +82,15 @@ public struct ProfileChange: Sendable, Hashable {
         }
 
         self.init(
-            displayName: change(.displayName, displayName, DisplayName.init(_:), orElse: FieldFault.displayName),
+            displayName: change(.displayName, displayName, DisplayName.init(_:), orElse: FieldError.displayName),
             phone: change(
                 .phoneNumber,
                 phoneNumber,
                 { (text) throws(PhoneNumber.Fault) in try PhoneNumber(text, policy: policy) },
-                orElse: FieldFault.phone
+                orElse: FieldError.phone
             ),
-            username: change(.username, username, Username.init(_:), orElse: FieldFault.username),
-            avatar: change(nil, avatar, Avatar.init(_:), orElse: FieldFault.avatar),
+            username: change(.username, username, Username.init(_:), orElse: FieldError.username),
+            avatar: change(nil, avatar, Avatar.init(_:), orElse: FieldError.avatar),
             expectedRevision: expectedRevision
         )
         guard !faults.contains(.phone(.libraryFailed)) else { throw .phoneUnreadable }

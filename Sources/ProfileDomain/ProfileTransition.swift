@@ -19,13 +19,13 @@ public struct ProfileTransition: Sendable, Hashable {
     /// What a change does to a profile, or nil if it changes nothing, as when a client repeats a save whose answer it
     /// never got. Then it is no conflict that the revision isn't the expected one.
     ///
-    /// - Throws: ``ProfileFault/revisionMismatch(current:)`` for a profile that was changed meanwhile, and
-    ///   ``ProfileFault/invalidFields(_:)`` for an uploaded image that isn't the profile's.
+    /// - Throws: ``ProfileError/revisionMismatch(current:)`` for a profile that was changed meanwhile, and
+    ///   ``ProfileError/invalidFields(_:)`` for an uploaded image that isn't the profile's.
     public static func decide(
         from profile: Profile,
         applying change: ProfileChange,
         nowMilliseconds: Int64
-    ) throws(ProfileFault) -> ProfileTransition? {
+    ) throws(ProfileError) -> ProfileTransition? {
         var next = profile
         next.displayName = change.displayName.applied(to: profile.displayName)
         next.phone = change.phone.applied(to: profile.phone)

@@ -5,7 +5,7 @@ import ProfileDomain
 import RPC
 import ServiceKit
 
-extension ProfileFault: DomainFault {
+extension ProfileError: DomainError {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
     public var rpcError: RPCError {
         switch self {
@@ -41,7 +41,7 @@ extension ProfileFault: DomainFault {
             .domain(
                 .invalidArgument,
                 reason: "PROOF_UNKNOWN",
-                message: "It must be told by what the number is proven.",
+                message: "It must say how the number was proven.",
                 field: "proof"
             )
         case .invalidFields(let faults):
@@ -122,7 +122,7 @@ extension ProfileFault: DomainFault {
             .domain(
                 .unavailable,
                 reason: "HOLDER_UNKNOWN",
-                message: "It cannot be told now whether this is taken. Try again in a moment.",
+                message: "We can't check right now whether this is taken. Try again in a moment.",
                 retryAfter: .seconds(1)
             )
         case .phoneUnreadable:
@@ -131,7 +131,7 @@ extension ProfileFault: DomainFault {
     }
 }
 
-extension FieldFault {
+extension FieldError {
     fileprivate var violation: FieldViolation {
         let (reason, description) =
             switch self {
@@ -144,7 +144,7 @@ extension FieldFault {
     }
 }
 
-extension AvatarFault {
+extension AvatarError {
     fileprivate var words: String {
         switch self {
         case .unknownKind: "The picture must be a PNG, JPEG or WebP file."

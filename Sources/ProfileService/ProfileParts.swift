@@ -94,7 +94,6 @@ struct ProfileParts: Sendable {
             logger: logger,
             nudgeOutbox: { relay.nudge() }
         )
-        settings.callers.warn(logger)
     }
 
     /// Looks at what waits for invites until the task is cancelled.

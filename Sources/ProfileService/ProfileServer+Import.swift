@@ -9,8 +9,8 @@ extension ProfileServer {
     ///
     /// - Parameters:
     ///   - input: the descriptor that it is read from.
-    ///   - rejectsPath: where it is told what doesn't come in.
-    /// - Throws: `ImportFault`, or what the database throws. What was done until then stays done.
+    ///   - rejectsPath: the CSV file for rejected rows.
+    /// - Throws: `ImportError`, or what the database throws. What was done until then stays done.
     public func importProfiles(from input: Int32, rejectsPath: String) async throws -> ProfileImportOutcome {
         try await runtime.withDatabase(timeout: ProfileStore.importStatementLimit) { database in
             let store = ProfileStore(

@@ -19,7 +19,7 @@ public struct ProfileServer: AccountServer, OutboxServer {
 
     /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found.
+    /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try ProfileSettings(configuration)
         runtime = ServiceRuntime(
@@ -36,12 +36,12 @@ public struct ProfileServer: AccountServer, OutboxServer {
 
     /// Does what a person asks about the outboxes: invites is told of numbers, identity of what webhooks tell.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await runtime.withDatabase { try await OutboxDesk.profile($0, clock: .system).run(command) }
+        try await runtime.withDatabase { try await OutboxAdmin.profile($0, clock: .system).run(command) }
     }
 
     /// Counts what there is of an account.
     public func trace(account id: String) async throws -> AccountTrace {
-        let userID = try UserID(id, or: ProfileFault.userIDInvalid)
+        let userID = try UserID(id, or: ProfileError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             try await AccountData.trace(userID, in: database)
         }
@@ -49,13 +49,13 @@ public struct ProfileServer: AccountServer, OutboxServer {
 
     /// All that is known of an account, as a JSON object.
     public func export(account id: String) async throws -> String {
-        let userID = try UserID(id, or: ProfileFault.userIDInvalid)
+        let userID = try UserID(id, or: ProfileError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             try await AccountData.export(userID, in: database)
         }
     }
 
-    /// Serves until the process is told to stop, and returns after a graceful stop.
+    /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     public func serve() async throws {
         try await runtime.serve(rereads: settings.callerSource != nil) { environment in
             let invites = InvitesServiceClient(try environment.channel(to: settings.invitesAddress))

@@ -49,7 +49,7 @@ struct ErrorValueOptions {
         let name = options.getExtensionValue(ext: Self.grpc)
         let grpc = name.flatMap { Self.codes[$0] }
         guard 400...599 ~= http, let action, (name == nil) == (grpc == nil) else {
-            throw GeneratorFault.unfitError(value: value.fullName)
+            throw GeneratorError.unfitError(value: value.fullName)
         }
         self.http = http
         self.grpc = grpc

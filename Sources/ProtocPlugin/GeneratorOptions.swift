@@ -32,7 +32,7 @@ struct GeneratorOptions {
             case Self.fileNamingKey: fileNaming = try Self.fileNaming(value)
             case Self.descriptorSetKey: descriptorSet = try Self.typeName(value, of: key)
             case Self.doublesKey: content = .doubles(stubsModule: try Self.typeName(value, of: key))
-            default: throw GeneratorFault.unknownOption(key)
+            default: throw GeneratorError.unknownOption(key)
             }
         }
     }
@@ -40,7 +40,7 @@ struct GeneratorOptions {
     private static func fileNaming(_ value: String) throws -> FileNaming {
         guard let naming = FileNaming(rawValue: value) else {
             let allowed = FileNaming.allCases.map(\.rawValue)
-            throw GeneratorFault.unknownOptionValue(key: fileNamingKey, value: value, allowed: allowed)
+            throw GeneratorError.unknownOptionValue(key: fileNamingKey, value: value, allowed: allowed)
         }
         return naming
     }
@@ -48,7 +48,7 @@ struct GeneratorOptions {
     private static func typeName(_ value: String, of key: String) throws -> String {
         let isName = value.first?.isUppercase == true && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         guard isName else {
-            throw GeneratorFault.unknownOptionValue(
+            throw GeneratorError.unknownOptionValue(
                 key: key,
                 value: value,
                 allowed: ["the names of types"]
@@ -82,7 +82,7 @@ struct GeneratorOptions {
 }
 
 /// Why nothing was generated; protoc prints the description.
-enum GeneratorFault: Error, CustomStringConvertible {
+enum GeneratorError: Error, CustomStringConvertible {
     case unknownOption(String)
     case unknownOptionValue(key: String, value: String, allowed: [String])
     case unfitForGet(method: String)

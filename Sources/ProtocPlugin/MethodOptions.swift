@@ -30,7 +30,7 @@ struct MethodOptions {
         guard allowsGet else { return }
         let isUnary = !method.clientStreaming && !method.serverStreaming
         guard isUnary, method.options.idempotencyLevel == .noSideEffects else {
-            throw GeneratorFault.unfitForGet(method: method.fullName)
+            throw GeneratorError.unfitForGet(method: method.fullName)
         }
     }
 }

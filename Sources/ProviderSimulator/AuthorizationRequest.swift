@@ -1,7 +1,7 @@
 import HTTPJSON
 
 /// Why the browser is shown a page of the provider's own, and is not sent back: who asked, or where to, can't be believed.
-struct AuthorizationFault: Error, Hashable {
+struct AuthorizationError: Error, Hashable {
     /// The word of RFC 6749 section 4.1.2.1.
     var word: String
     /// What is wrong, for the developer who reads the page.
@@ -37,13 +37,13 @@ struct AuthorizationRequest: Sendable {
     ]
 
     /// Reads the parameters of a request, or of the form that brings them again.
-    init(_ fields: FormFields, provider: Provider) throws(AuthorizationFault) {
+    init(_ fields: FormFields, provider: Provider) throws(AuthorizationError) {
         if let name = fields.repeatedName { throw Self.invalid("\(name) comes more than once.") }
         self.provider = provider
         parameters = fields.fields.filter { Self.names.contains($0.name) }
         clientID = fields["client_id"] ?? ""
         guard 1...RegisteredClient.textMax ~= clientID.utf8.count else {
-            throw AuthorizationFault(word: "invalid_client", sentence: "client_id is missing or too long.")
+            throw AuthorizationError(word: "invalid_client", sentence: "client_id is missing or too long.")
         }
         redirectURI = fields["redirect_uri"] ?? ""
         guard RedirectURI.isAcceptable(redirectURI, provider: provider) else {
@@ -51,7 +51,7 @@ struct AuthorizationRequest: Sendable {
         }
         let types = (fields["response_type"] ?? "").split(separator: " ")
         guard !types.isEmpty, types.allSatisfy({ $0 == "code" || $0 == "id_token" }) else {
-            throw AuthorizationFault(
+            throw AuthorizationError(
                 word: "unsupported_response_type",
                 sentence: "response_type must be code, id_token or both."
             )
@@ -88,7 +88,7 @@ struct AuthorizationRequest: Sendable {
         _ provider: Provider,
         _ wantsIDToken: Bool,
         _ scopes: [String]
-    ) throws(AuthorizationFault) -> ResponseMode {
+    ) throws(AuthorizationError) -> ResponseMode {
         let byDefault = wantsIDToken ? ResponseMode.fragment : .query
         guard let mode = text.map(ResponseMode.init(rawValue:)) ?? byDefault else {
             throw invalid("response_mode must be query, fragment or form_post.")
@@ -97,16 +97,16 @@ struct AuthorizationRequest: Sendable {
             throw invalid("response_mode must be form_post when name or email scope is requested.")
         }
         if provider == .apple, !scopes.allSatisfy({ ["name", "email", "openid"].contains($0) }) {
-            throw AuthorizationFault(word: "invalid_scope", sentence: "scope may hold name and email.")
+            throw AuthorizationError(word: "invalid_scope", sentence: "scope may hold name and email.")
         }
         if provider == .google, !scopes.contains("openid") {
-            throw AuthorizationFault(word: "invalid_scope", sentence: "scope must hold openid.")
+            throw AuthorizationError(word: "invalid_scope", sentence: "scope must hold openid.")
         }
         if mode == .query, wantsIDToken { throw invalid("response_mode query is not for an id_token.") }
         return mode
     }
 
-    private static func invalid(_ sentence: String) -> AuthorizationFault {
-        AuthorizationFault(word: "invalid_request", sentence: sentence)
+    private static func invalid(_ sentence: String) -> AuthorizationError {
+        AuthorizationError(word: "invalid_request", sentence: sentence)
     }
 }

@@ -54,9 +54,9 @@ struct Misbehaviour: Sendable, Hashable {
         case "drop": mode = .drop
         case "redirect":
             mode = .redirect(location: location ?? "")
-            if location?.isEmpty ?? true { input.addFault("location", code: "REQUIRED", detail: "Where to?") }
+            if location?.isEmpty ?? true { input.addError("location", code: "REQUIRED", detail: "Where to?") }
         default:
-            input.addFault("mode", code: "INVALID", detail: "One of off, slow, error, garbage, drop, redirect.")
+            input.addError("mode", code: "INVALID", detail: "One of off, slow, error, garbage, drop, redirect.")
         }
         happensAfterWork = afterWork ?? (mode == .drop)
         // A line end would make two header fields of one.
@@ -64,7 +64,7 @@ struct Misbehaviour: Sendable, Hashable {
             guard let text, text.utf8.count > Self.textMax || !text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
                 continue
             }
-            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) ASCII characters without spaces.")
+            input.addError(name, code: "INVALID", detail: "At most \(Self.textMax) ASCII characters without spaces.")
         }
     }
 
@@ -78,7 +78,7 @@ struct Misbehaviour: Sendable, Hashable {
         case "off", "": mode = .off
         default:
             mode = .off
-            input.addFault("keys", code: "INVALID", detail: "One of off, slow, error.")
+            input.addError("keys", code: "INVALID", detail: "One of off, slow, error.")
         }
     }
 
@@ -122,7 +122,7 @@ struct Misbehaviour: Sendable, Hashable {
                 throw Problem(
                     .init(code: Int(status)),
                     code: "MISBEHAVING",
-                    detail: "The simulator was told to fail here."
+                    detail: "The simulator is set to fail here."
                 )
             }
             return .json(["error": .string(word)], status: .init(code: Int(status)))

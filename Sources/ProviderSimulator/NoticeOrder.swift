@@ -47,10 +47,10 @@ struct NoticeOrder: Sendable {
         ]
         for (name, text) in texts {
             guard let text, text.utf8.count > Self.textMax else { continue }
-            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
+            input.addError(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
         }
         if let target, !target.hasPrefix("http://"), !target.hasPrefix("https://") {
-            input.addFault("to", code: "INVALID", detail: "An http or https URL.")
+            input.addError("to", code: "INVALID", detail: "An http or https URL.")
         }
     }
 }

@@ -32,15 +32,15 @@ struct Person: Sendable, Hashable {
             subject = Self.subject(provider, email: email)
         } else {
             subject = ""
-            input.addFault("sub", code: "REQUIRED", detail: "A person needs a sub or an email.")
+            input.addError("sub", code: "REQUIRED", detail: "A person needs a sub or an email.")
         }
         for (name, text) in [("email", email), ("given_name", givenName), ("family_name", familyName)]
         where text?.utf8.count ?? 0 > Self.textMax {
-            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
+            input.addError(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
         }
         // OpenID Connect Core section 2: at most 255 ASCII characters.
         if subject.utf8.count > 255 || !subject.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) {
-            input.addFault("sub", code: "INVALID", detail: "A sub is at most 255 ASCII characters.")
+            input.addError("sub", code: "INVALID", detail: "A sub is at most 255 ASCII characters.")
         }
     }
 

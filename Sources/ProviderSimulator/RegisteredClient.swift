@@ -25,7 +25,7 @@ struct RegisteredClient: Sendable {
         func text(_ name: String) -> String {
             let text = input.string(name)
             if text.utf8.count > Self.textMax || !text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) {
-                input.addFault(
+                input.addError(
                     name,
                     code: "INVALID",
                     detail: "At most \(Self.textMax) ASCII characters without spaces."
@@ -42,7 +42,7 @@ struct RegisteredClient: Sendable {
         let (teamID, keyID, pem) = (text("team_id"), text("key_id"), input.string("public_key_pem"))
         guard pem.utf8.count <= Self.keyMax, let key = try? VerificationKey(pem: pem), key.type == .p256 else {
             if !pem.isEmpty {
-                input.addFault("public_key_pem", code: "INVALID", detail: "A public key on P-256 in PEM.")
+                input.addError("public_key_pem", code: "INVALID", detail: "A public key on P-256 in PEM.")
             }
             return nil
         }
@@ -98,7 +98,7 @@ struct ClientRegistry: Sendable {
         for provider in Provider.allCases {
             let value = object[provider.rawValue] ?? .array([])
             guard let entries = value.array else {
-                input.addFault(provider.rawValue, code: "WRONG_TYPE", detail: "This field must be an array.")
+                input.addError(provider.rawValue, code: "WRONG_TYPE", detail: "This field must be an array.")
                 continue
             }
             for (index, entry) in entries.enumerated() {
@@ -107,7 +107,7 @@ struct ClientRegistry: Sendable {
                 let client = RegisteredClient(&entryInput, provider: provider)
                 input.adopt(entryInput)
                 if let client, !register(client) {
-                    input.addFault(name, code: "TOO_MANY", detail: "At most \(Self.clientsMax) clients.")
+                    input.addError(name, code: "TOO_MANY", detail: "At most \(Self.clientsMax) clients.")
                 }
             }
         }

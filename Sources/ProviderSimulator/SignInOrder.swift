@@ -55,16 +55,16 @@ struct SignInOrder: Sendable {
         let sdkName = input.optionalString("sdk") ?? SDK.plain.rawValue
         sdk = SDK(rawValue: sdkName) ?? .plain
         if SDK(rawValue: sdkName) == nil || sdk == .ios && provider != .google {
-            input.addFault("sdk", code: "INVALID", detail: "Only ios, and only Google's, differs.")
+            input.addError("sdk", code: "INVALID", detail: "Only ios, and only Google's, differs.")
         }
         if sdk == .ios, nonce != nil {
-            input.addFault("nonce", code: "INVALID", detail: "This SDK makes a nonce of its own.")
+            input.addError("nonce", code: "INVALID", detail: "This SDK makes a nonce of its own.")
         }
         redirectURI = input.optionalString("redirect_uri")
         Self.checkLength(redirectURI ?? "", "redirect_uri", RedirectURI.lengthMax, &input)
         if let text = input.optionalString("code_challenge") {
             challenge = CodeChallenge(text, method: input.optionalString("code_challenge_method"))
-            if challenge == nil { input.addFault("code_challenge", code: "INVALID", detail: "RFC 7636 section 4.2.") }
+            if challenge == nil { input.addError("code_challenge", code: "INVALID", detail: "RFC 7636 section 4.2.") }
         }
         accessTokenExpiresInSeconds = input.optionalInteger(
             "access_token_expires_in",
@@ -83,7 +83,7 @@ struct SignInOrder: Sendable {
     }
 
     private static func checkLength(_ text: String, _ name: String, _ max: Int, _ input: inout JSONInput) {
-        if text.utf8.count > max { input.addFault(name, code: "INVALID", detail: "At most \(max) bytes.") }
+        if text.utf8.count > max { input.addError(name, code: "INVALID", detail: "At most \(max) bytes.") }
     }
 }
 

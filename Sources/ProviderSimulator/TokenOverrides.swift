@@ -49,9 +49,9 @@ struct TokenOverrides: Sendable {
         case ("none", "published"): signature = .none
         case ("HS256", "published"): signature = .hs256
         case ("RS256", _):
-            input.addFault("signing_key", code: "INVALID", detail: "One of published, foreign, unknown.")
+            input.addError("signing_key", code: "INVALID", detail: "One of published, foreign, unknown.")
         default:
-            input.addFault(
+            input.addError(
                 "algorithm",
                 code: "INVALID",
                 detail: "One of RS256, none, HS256; the last two without a key."

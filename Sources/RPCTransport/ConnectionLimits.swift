@@ -51,10 +51,10 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var messageTimeout: Duration = .seconds(60)
     /// Time for calls to finish once draining began. Then the connection ends, and the calls that are left with it.
     public var drainTimeout: Duration = .seconds(20)
-    /// Fields of a request that is no gRPC call; past it, as past `headerBytesMax`, it is refused as `HTTPFault.headTooLarge`.
+    /// Fields of a request that is no gRPC call; past it, as past `headerBytesMax`, it is refused as `HTTPError.headTooLarge`.
     public var headerFieldsMax = 100
     /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection was accepted, or
-    /// since its TLS handshake. Then it is refused as `HTTPFault.headTimeout`, or closed where nothing has come.
+    /// since its TLS handshake. Then it is refused as `HTTPError.headTimeout`, or closed where nothing has come.
     public var headTimeout: Duration = .seconds(10)
     /// Time for the whole body of a request that is no gRPC call, since its head. Then `HTTPBodyFailure.timeout`.
     public var bodyTimeout: Duration = .seconds(30)

@@ -75,7 +75,7 @@ extension HTTPRequestHead {
             fields: Metadata(packedAt: raw.fields, count: raw.fields_length),
             contentLength: raw.content_length < 0 ? nil : Int(raw.content_length),
             hasBody: !raw.is_last,
-            fault: HTTPFault(raw.fault)
+            fault: HTTPError(raw.fault)
         )
     }
 }
@@ -96,7 +96,7 @@ extension HTTPRequest.Method {
     }
 }
 
-extension HTTPFault {
+extension HTTPError {
     fileprivate init?(_ raw: crpc_fault) {
         switch raw {
         case CRPC_FAULT_NONE: return nil

@@ -11,7 +11,7 @@ public struct Account<Server: AccountServer>: AsyncParsableCommand {
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "account",
-            abstract: "Tell what \(Server.programName) has of an account.",
+            abstract: "Print what \(Server.programName) stores of an account.",
             discussion: """
                 It reads the configuration of `serve` and connects as its role. What it prints of `export` is a person's data: \
                 it belongs to them and into no log.

@@ -8,22 +8,22 @@ public struct ImportOptions: ParsableArguments {
     /// The files.
     @Argument(help: "Its file; for supabase that of auth.users, then that of auth.identities.")
     public var files: [String]
-    /// Where it is told what doesn't come in.
-    @Option(help: ArgumentHelp("Where it is told what doesn't come in, as CSV.", valueName: "file"))
+    /// The CSV file for rejected rows.
+    @Option(help: ArgumentHelp("CSV file for rejected rows.", valueName: "file"))
     public var rejects = "import-rejects.csv"
-    /// Where it is told whom nobody can reach any more.
-    @Option(help: ArgumentHelp("Where it is told whom nobody can reach any more, as CSV.", valueName: "file"))
+    /// The CSV file for accounts that nobody can sign in to any more.
+    @Option(help: ArgumentHelp("CSV file for accounts that nobody can sign in to any more.", valueName: "file"))
     public var unreachable = "import-unreachable.csv"
-    /// Where it is told what accounts are called now.
+    /// The CSV file for the new ids of accounts.
     @Option(
         help: ArgumentHelp(
-            "Where it is told what accounts are called now whose ids are no UUIDs, as CSV.",
+            "CSV file for the new ids of accounts whose ids were no UUIDs.",
             valueName: "file"
         )
     )
     public var ids: String?
     /// Whether nothing is to be changed.
-    @Flag(help: "Change nothing: count, and tell what would not come in.")
+    @Flag(help: "Change nothing: count, and list what would be rejected.")
     public var dryRun = false
     /// Whether accounts come in that nobody can open.
     @Flag(help: "Make accounts too that nobody can open.")

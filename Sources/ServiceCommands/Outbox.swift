@@ -7,7 +7,7 @@ public struct Outbox<Server: OutboxServer>: AsyncParsableCommand {
     public static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "outbox",
-            abstract: "Look at the events that other services were not told, and deal with them.",
+            abstract: "List events that were not delivered to other services, and retry or discard them.",
             discussion: """
                 An event that its receiver refuses, or fails on sixteen times, is set aside: nothing more is told of the same phone \
                 number or account, so that the order stays right. Look at it with `list` and `show`; once the cause is mended, \
@@ -61,7 +61,7 @@ public struct Outbox<Server: OutboxServer>: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "release",
-                abstract: "Have events told again, from the next moment on.",
+                abstract: "Retry events now.",
                 aliases: ["requeue"]
             )
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a file could not be read or written, in words that follow its path.
-public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason.
     public let description: String
 
@@ -9,8 +9,8 @@ public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
 
     /// The reason of the last failed system call, behind what failed.
-    public static func lastError(_ operation: String) -> FileFault {
-        FileFault("\(operation): \(String(cString: strerror(errno)))")
+    public static func lastError(_ operation: String) -> FileError {
+        FileError("\(operation): \(String(cString: strerror(errno)))")
     }
 }
 
@@ -21,7 +21,7 @@ public enum FileBytes {
     /// - Parameters:
     ///   - path: the file.
     ///   - bytesMax: a longer file is refused.
-    public static func read(_ path: String, bytesMax: Int) throws(FileFault) -> [UInt8] {
+    public static func read(_ path: String, bytesMax: Int) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastError("cannot be opened") }
         defer { close(descriptor) }
@@ -33,7 +33,7 @@ public enum FileBytes {
             guard count >= 0 else { throw .lastError("cannot be read") }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
-            guard bytes.count <= bytesMax else { throw FileFault("is longer than \(bytesMax) bytes") }
+            guard bytes.count <= bytesMax else { throw FileError("is longer than \(bytesMax) bytes") }
         }
     }
 
@@ -55,7 +55,7 @@ public enum FileBytes {
         let isWritten =
             write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
             && fsync(descriptor) == 0
-        let fault = FileFault.lastError("cannot be written")
+        let fault = FileError.lastError("cannot be written")
         close(descriptor)
         defer { unlink(unfinished) }
         guard isWritten else { throw named(path, fault) }
@@ -71,7 +71,7 @@ public enum FileBytes {
     /// - Parameters:
     ///   - path: a file that is there, and this user's.
     ///   - mode: its permissions, whatever the umask.
-    public static func rewrite(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(FileFault) {
+    public static func rewrite(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(FileError) {
         guard chmod(path, mode | S_IWUSR) == 0 else { throw named(path, .lastError("cannot be written")) }
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw named(path, .lastError("cannot be written")) }
@@ -82,5 +82,5 @@ public enum FileBytes {
         else { throw named(path, .lastError("cannot be written")) }
     }
 
-    private static func named(_ path: String, _ fault: FileFault) -> FileFault { FileFault("\(path) \(fault)") }
+    private static func named(_ path: String, _ fault: FileError) -> FileError { FileError("\(path) \(fault)") }
 }

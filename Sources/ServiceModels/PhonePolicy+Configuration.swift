@@ -9,8 +9,8 @@ extension PhonePolicy {
 
     /// The policy of a configuration that was read with ``keys``.
     ///
-    /// - Throws: `ConfigurationFaults` for a region or kind that doesn't exist.
-    public init(_ configuration: Configuration) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` for a region or kind that doesn't exist.
+    public init(_ configuration: Configuration) throws(ConfigurationErrors) {
         let region = configuration[SharedKeys.phoneRegion]
         do {
             try self.init(
@@ -19,21 +19,21 @@ extension PhonePolicy {
                 regionNames: configuration[SharedKeys.phoneRegions]
             )
         } catch {
-            throw ConfigurationFaults([Self.configurationFault(error, defaultRegion: region)])
+            throw ConfigurationErrors([Self.configurationError(error, defaultRegion: region)])
         }
     }
 
-    private static func configurationFault(_ fault: Fault, defaultRegion: String) -> ConfigurationFault {
+    private static func configurationError(_ fault: Fault, defaultRegion: String) -> ConfigurationError {
         switch fault {
         case .unknownRegion(let region):
-            ConfigurationFault(
+            ConfigurationError(
                 key: region == defaultRegion ? SharedKeys.phoneRegion.name : SharedKeys.phoneRegions.name,
                 problem: "\"\(region)\" is no region of ISO 3166-1, such as PH"
             )
         case .unknownKind(let kind):
-            ConfigurationFault(key: SharedKeys.phoneKinds.name, problem: "\"\(kind)\" is no kind of number")
-        case .noKinds: ConfigurationFault(key: SharedKeys.phoneKinds.name, problem: "names no kind")
-        case .noRegions: ConfigurationFault(key: SharedKeys.phoneRegions.name, problem: "names no region")
+            ConfigurationError(key: SharedKeys.phoneKinds.name, problem: "\"\(kind)\" is no kind of number")
+        case .noKinds: ConfigurationError(key: SharedKeys.phoneKinds.name, problem: "names no kind")
+        case .noRegions: ConfigurationError(key: SharedKeys.phoneRegions.name, problem: "names no region")
         }
     }
 }

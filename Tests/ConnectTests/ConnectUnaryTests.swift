@@ -261,8 +261,8 @@ struct ConnectUnaryTests {
         #expect(try await call.answer(failure: .timeout).status == 504)
     }
 
-    @Test(arguments: HTTPFault.allCases)
-    func `What is no request gets the status of its fault`(fault: HTTPFault) async {
+    @Test(arguments: HTTPError.allCases)
+    func `What is no request gets the status of its fault`(fault: HTTPError) async {
         var head = Call("Echo").head
         head.fault = fault
         let answer = await InProcessExchange.answer(of: EchoMethods.handler, to: head)

@@ -130,7 +130,7 @@ struct CursorFuzzTests {
         let opened: Payload = try seal.open(text: text, for: scope)
         #expect(opened == good)
         for bad in [text + "A", String(text.dropLast()), "", "=", text + "=", String(repeating: "A", count: 100_000)] {
-            #expect(throws: CursorFault.self) { let _: Payload = try seal.open(text: bad, for: scope) }
+            #expect(throws: CursorError.self) { let _: Payload = try seal.open(text: bad, for: scope) }
         }
     }
 }

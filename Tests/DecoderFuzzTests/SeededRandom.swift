@@ -14,7 +14,7 @@ struct SeededRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// How many inputs of chance each decoder gets: `VESTIBULE_FUZZ_ROUNDS`, which `make fuzz` sets, or 5,000.
+    /// How many random inputs each decoder gets: `VESTIBULE_FUZZ_ROUNDS`, which `make fuzz` sets, or 5,000.
     static let rounds = ProcessInfo.processInfo.environment["VESTIBULE_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 5_000
 
     /// The seed: `VESTIBULE_FUZZ_SEED`, or always the same.

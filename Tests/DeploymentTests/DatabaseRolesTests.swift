@@ -117,7 +117,7 @@ struct DatabaseRolesTests {
             program: "roles",
             ["VESTIBULE_INVITES_DATABASE_OWNER": "x", "VESTIBULE_INVITES_DATABASE_PASSWORD": "y"]
         )
-        let faults = await #expect(throws: ConfigurationFaults.self) {
+        let faults = await #expect(throws: ConfigurationErrors.self) {
             _ = try await DatabaseRoles(configuration: bare).make()
         }
         #expect(faults?.faults.last?.key == "VESTIBULE_INVITES_DATABASE_OWNER_PASSWORD")
@@ -157,7 +157,7 @@ struct DatabaseRolesTests {
 
     @Test func `Missing passwords and names that need quotes are refused before anything is opened`() async throws {
         let bare = try Configuration.testing(keys: DatabaseRoles.configurationKeys, program: "roles")
-        let faults = await #expect(throws: ConfigurationFaults.self) {
+        let faults = await #expect(throws: ConfigurationErrors.self) {
             _ = try await DatabaseRoles(configuration: bare).make()
         }
         #expect(

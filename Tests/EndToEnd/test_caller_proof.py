@@ -245,24 +245,3 @@ def test_services_of_others_are_told_of_a_session_and_given_no_proofs(stack, tmp
         session = deployment.stub("identity", "profile").CheckSession(request, timeout=SECONDS)
         assert session.user_id == member.user_id and not session.HasField("caller_proofs")
         assert deployment.stub("identity").CheckSession(request, timeout=SECONDS).caller_proofs.profile
-
-
-def test_an_upgrade_fails_no_call(stack, tmp_path, member):
-    """In the order of the page: while the setting is on, a gateway of the version before is answered, and one of this too."""
-    with Deployment(stack, tmp_path, VESTIBULE_CALLERS_WITHOUT_PROOF="true").running() as deployment:
-        profile, invites = deployment.stub("profile"), deployment.stub("invites")
-        named = b"\x0a\x24" + member.user_id.encode()
-        earlier = profile.GetProfile(profile_pb2.GetProfileRequest.FromString(named), timeout=SECONDS).profile
-        assert earlier.user_id == member.user_id and earlier.phone_number
-        invites.ListGroups(invites_pb2.ListGroupsRequest.FromString(named), timeout=SECONDS)
-        account = deployment.stub("identity").GetAccount(
-            identity_pb2.GetAccountRequest.FromString(named), timeout=SECONDS).account
-        assert account.user_id == member.user_id
-        proof = deployment.stub("identity").CheckSession(
-            identity_pb2.CheckSessionRequest(access_token=member.session["access_token"]), timeout=SECONDS).caller_proofs
-        later = profile.GetProfile(
-            profile_pb2.GetProfileRequest(), timeout=SECONDS, metadata=on_behalf(proof.profile)).profile
-        assert later == earlier
-        assert refusal(profile.GetProfile, profile_pb2.GetProfileRequest()) == REQUIRED
-        for name in NAMES:
-            assert "VESTIBULE_CALLERS_WITHOUT_PROOF" in (tmp_path / f"{name}.log").read_text(), "each start warns"

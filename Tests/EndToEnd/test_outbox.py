@@ -76,4 +76,4 @@ def test_what_is_no_event_is_refused(own_stack, arguments):
 
 
 def test_nothing_is_told_there(own_stack):
-    assert "nothing is told to gateway here: there are invites, identity" in outbox(own_stack, "show", "profile/gateway/1", status=1)[1]
+    assert "unknown receiver gateway; expected one of invites, identity" in outbox(own_stack, "show", "profile/gateway/1", status=1)[1]

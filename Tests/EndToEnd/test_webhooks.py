@@ -243,7 +243,7 @@ def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_
     count = len(flaky.told("account.deleted", app.user_id))
     flaky.status, flaky.headers = 200, {}
     replayed = webhooks(own_stack, "replay", event_id)
-    assert (replayed.returncode, replayed.stdout) == (0, "1 told again\n"), replayed.stderr
+    assert (replayed.returncode, replayed.stdout) == (0, "1 will be retried\n"), replayed.stderr
     told = flaky.wait_for("account.deleted", app.user_id, count + 1)
     assert {headers["webhook-id"] for headers, _ in told} == {event_id}
     process_table.wait_until(

@@ -43,7 +43,7 @@ struct BrowserSettingsTests {
     }
 
     @Test func `Faults are told by their keys`() throws {
-        let error = #expect(throws: ConfigurationFaults.self) {
+        let error = #expect(throws: ConfigurationErrors.self) {
             try Self.settings([
                 "VESTIBULE_GATEWAY_ORIGINS": "https://app.example.com/",
                 "VESTIBULE_GATEWAY_APP_URLS": "javascript:alert(1),app://ok",
@@ -53,7 +53,7 @@ struct BrowserSettingsTests {
         let web = ["APP_URLS", "APPLE_WITHOUT_STATE", "APPLE_WITHOUT_STATE", "PUBLIC_URL", "ORIGINS"]
         #expect(error?.faults.map(\.key) == web.map { "VESTIBULE_GATEWAY_\($0)" })
         for url in ["https://api.example.com/path", "https://api.example.com?x", "https://API.example.com"] {
-            let error = #expect(throws: ConfigurationFaults.self) {
+            let error = #expect(throws: ConfigurationErrors.self) {
                 try Self.settings(["VESTIBULE_GATEWAY_PUBLIC_URL": url, "VESTIBULE_GATEWAY_APP_URLS": "app://ok"])
             }
             #expect(error?.faults.map(\.key) == ["VESTIBULE_GATEWAY_PUBLIC_URL"])

@@ -39,7 +39,7 @@ struct ErrorCodeTests {
     }
 
     @Test func `Faults of HTTP have codes of the table, with their statuses`() throws {
-        for fault in HTTPFault.allCases {
+        for fault in HTTPError.allCases {
             let row = try #require(Self.byName[fault.rawValue], "\(fault.rawValue)")
             #expect(row.grpc == nil)
             #expect(row.http == fault.problem.status.code, "\(fault.rawValue)")

@@ -155,14 +155,14 @@ struct GatewayServerTests {
     }
 
     @Test func `Files of TLS that cannot be used keep it from starting`() async throws {
-        let error = await #expect(throws: ConfigurationFaults.self) {
+        let error = await #expect(throws: ConfigurationErrors.self) {
             try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_SERVICES_CA_FILE": "/nowhere/ca.pem"]) { _ in }
         }
         #expect(error?.faults.map(\.key) == ["VESTIBULE_SERVICES_CA_FILE"])
     }
 
     @Test func `The count of proxies is no longer understood`() async throws {
-        let error = await #expect(throws: ConfigurationFaults.self) {
+        let error = await #expect(throws: ConfigurationErrors.self) {
             try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_GATEWAY_PROXY_COUNT": "1"]) { _ in }
         }
         #expect(error?.faults.map(\.key) == ["VESTIBULE_GATEWAY_PROXY_COUNT"])

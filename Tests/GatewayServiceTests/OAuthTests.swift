@@ -154,7 +154,7 @@ struct OAuthTests {
         ("a:\(String(repeating: "0", count: 64))\na:\(String(repeating: "1", count: 64))", "line 2"),
     ])
     func `A file of clients that can't be used is told by its line`(content: String, problem: String) {
-        let faults = #expect(throws: ConfigurationFaults.self) { try IntrospectionClients(Secret(content)) }
+        let faults = #expect(throws: ConfigurationErrors.self) { try IntrospectionClients(Secret(content)) }
         #expect(faults?.description.contains(problem) == true, "\(faults as Any)")
     }
 

@@ -12,7 +12,7 @@ import Testing
 
 @testable import GatewayService
 
-/// What providers tell of their people goes to identity as it came, and is acknowledged when that has stored it.
+/// Provider notifications go to identity unchanged, and are acknowledged once it has stored them.
 struct ProviderNoticeRouteTests {
     private func post(
         _ gateway: TestGateway,

@@ -68,8 +68,8 @@ struct RequestLogTests {
         #expect(line.traceID.count == 32 && line.requestID == "made")
     }
 
-    @Test(arguments: HTTPFault.allCases)
-    func `A fault of framing is told, counted and answered`(fault: HTTPFault) async throws {
+    @Test(arguments: HTTPError.allCases)
+    func `A fault of framing is told, counted and answered`(fault: HTTPError) async throws {
         var head = HTTPRequestHead(method: .get, target: "/things/1")
         head.fault = fault
         let answer = try #require(await HandlerClient(handler).answer(to: head))

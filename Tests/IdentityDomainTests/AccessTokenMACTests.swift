@@ -59,7 +59,7 @@ struct AccessTokenMACTests {
     }
 
     private func expectRefused(_ text: String, _ comment: Comment? = nil, by other: TokenIssuer? = nil) {
-        #expect(throws: IdentityFault.accessTokenInvalid, comment) { try (other ?? issuer).verifiedAccessClaims(text) }
+        #expect(throws: IdentityError.accessTokenInvalid, comment) { try (other ?? issuer).verifiedAccessClaims(text) }
     }
 
     @Test func `The claim alone lets a token of ours in, and another's does not`() throws {

@@ -7,7 +7,7 @@ struct CredentialsTests {
         _ code: String = "",
         _ accessToken: String = "",
         unproven: Bool = false
-    ) throws(IdentityFault) -> CredentialKind {
+    ) throws(IdentityError) -> CredentialKind {
         try CredentialKind(idToken: idToken, code: code, accessToken: accessToken, isUnproven: unproven)
     }
 
@@ -21,28 +21,31 @@ struct CredentialsTests {
         #expect(try kind("", "code", "access") == .code)
         #expect(try kind("", "", "access", unproven: true) == .accessToken)
         #expect(try kind(unproven: true) == .unproven)
-        #expect(throws: IdentityFault.signIn(.credentialsMissing)) { try kind() }
+        #expect(throws: IdentityError.signIn(.credentialsMissing)) { try kind() }
     }
 
     @Test func `A reserved address is compared in lower case`() throws {
         #expect(try EmailReservation(dialect: "d", email: "ÄNA@Example.COM").email == "äna@example.com")
         let long = String(repeating: "d", count: 33)
         for (dialect, email) in [("", "a@b"), (long, "a@b"), ("d", "none"), ("d", "a@b\n")] {
-            #expect(throws: IdentityFault.signIn(.emailInvalid)) {
+            #expect(throws: IdentityError.signIn(.emailInvalid)) {
                 try EmailReservation(dialect: dialect, email: email)
             }
         }
     }
 
     @Test func `What is told is bounded, and a code is not kept`() throws {
-        #expect(ToldOnce(key: [], provider: .apple, fullName: "", email: "") == nil)
-        #expect(ToldOnce(key: [], provider: .apple, fullName: String(repeating: "a", count: 51), email: "x") == nil)
-        let told = try #require(ToldOnce(key: [], provider: .apple, fullName: "Ana", email: "not one"))
+        #expect(FirstSignInDetails(key: [], provider: .apple, fullName: "", email: "") == nil)
+        #expect(
+            FirstSignInDetails(key: [], provider: .apple, fullName: String(repeating: "a", count: 51), email: "x")
+                == nil
+        )
+        let told = try #require(FirstSignInDetails(key: [], provider: .apple, fullName: "Ana", email: "not one"))
         #expect(told.fullName == "Ana" && told.email == nil)
-        let key = ToldOnce.key(ofCode: "code", clientID: "client", provider: .apple)
+        let key = FirstSignInDetails.key(ofCode: "code", clientID: "client", provider: .apple)
         #expect(key.count == 32)
-        #expect(key != ToldOnce.key(ofCode: "code", clientID: "client", provider: .google))
-        #expect(key != ToldOnce.key(ofCode: "ode", clientID: "clientc", provider: .apple))
-        #expect(key != ToldOnce.key(ofCode: "code", clientID: "other", provider: .apple))
+        #expect(key != FirstSignInDetails.key(ofCode: "code", clientID: "client", provider: .google))
+        #expect(key != FirstSignInDetails.key(ofCode: "ode", clientID: "clientc", provider: .apple))
+        #expect(key != FirstSignInDetails.key(ofCode: "code", clientID: "other", provider: .apple))
     }
 }

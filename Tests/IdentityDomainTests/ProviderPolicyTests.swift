@@ -131,14 +131,14 @@ struct ProviderPolicyTests {
             )
         }
         #expect(throws: Never.self) { try make() }
-        #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: []) }
-        #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: [""]) }
-        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: []) }
-        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: [""]) }
-        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: ["a", "a"]) }
-        #expect(throws: ProviderPolicyFault.algorithms) { try make(algorithms: []) }
-        #expect(throws: ProviderPolicyFault.keysURL) { try make(url: "http://example.com/keys") }
-        #expect(throws: ProviderPolicyFault.times) { try make(leeway: 601) }
+        #expect(throws: ProviderPolicyError.issuers) { try make(issuers: []) }
+        #expect(throws: ProviderPolicyError.issuers) { try make(issuers: [""]) }
+        #expect(throws: ProviderPolicyError.audiences) { try make(audiences: []) }
+        #expect(throws: ProviderPolicyError.audiences) { try make(audiences: [""]) }
+        #expect(throws: ProviderPolicyError.audiences) { try make(audiences: ["a", "a"]) }
+        #expect(throws: ProviderPolicyError.algorithms) { try make(algorithms: []) }
+        #expect(throws: ProviderPolicyError.keysURL) { try make(url: "http://example.com/keys") }
+        #expect(throws: ProviderPolicyError.times) { try make(leeway: 601) }
     }
 
     @Test(arguments: [

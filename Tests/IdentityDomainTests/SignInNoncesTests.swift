@@ -19,16 +19,16 @@ struct SignInNoncesTests {
         for now in [1_000, 1_599] as [Int64] {
             try both.check(text, provider: .apple, audience: "app", nowSeconds: now)
         }
-        #expect(throws: IdentityFault.signIn(.nonceExpired)) {
+        #expect(throws: IdentityError.signIn(.nonceExpired)) {
             try both.check(text, provider: .apple, audience: "app", nowSeconds: 1_600)
         }
-        #expect(throws: IdentityFault.signIn(.nonceUnknown)) {
+        #expect(throws: IdentityError.signIn(.nonceUnknown)) {
             try both.check(text, provider: .google, audience: "app", nowSeconds: 1_000)
         }
-        #expect(throws: IdentityFault.signIn(.nonceUnknown)) {
+        #expect(throws: IdentityError.signIn(.nonceUnknown)) {
             try both.check(text, provider: .apple, audience: "other", nowSeconds: 1_000)
         }
-        #expect(throws: IdentityFault.signIn(.nonceUnknown)) {
+        #expect(throws: IdentityError.signIn(.nonceUnknown)) {
             try old.check(make(both), provider: .apple, audience: "app", nowSeconds: 1_000)
         }
     }
@@ -39,7 +39,7 @@ struct SignInNoncesTests {
         for bit in 0..<(bytes.count * 8) {
             var changed = bytes
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
-            #expect(throws: IdentityFault.signIn(.nonceUnknown)) {
+            #expect(throws: IdentityError.signIn(.nonceUnknown)) {
                 try nonces.check(
                     Base64URL.encode(changed),
                     provider: .apple,
@@ -53,7 +53,7 @@ struct SignInNoncesTests {
     @Test(arguments: ["", "nonce", String(repeating: "A", count: 54), String(repeating: "%", count: 54)])
     func `What is no nonce of ours is unknown`(text: String) throws {
         let nonces = try nonces(keys)
-        #expect(throws: IdentityFault.signIn(.nonceUnknown)) {
+        #expect(throws: IdentityError.signIn(.nonceUnknown)) {
             try nonces.check(text, provider: .apple, audience: "app", nowSeconds: 0)
         }
     }

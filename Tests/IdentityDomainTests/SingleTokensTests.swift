@@ -48,7 +48,7 @@ struct SingleTokensTests {
     }
 
     private func expectRefused(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(throws: IdentityFault.accessTokenInvalid, sourceLocation: sourceLocation) {
+        #expect(throws: IdentityError.accessTokenInvalid, sourceLocation: sourceLocation) {
             _ = try tokens.verifiedClaims(text)
         }
     }
@@ -101,7 +101,7 @@ struct SingleTokensTests {
     @Test func `A lifetime ends on the second`() throws {
         let claims = try tokens.verifiedClaims(mint(endsAt: now + 100))
         #expect(throws: Never.self) { try claims.checkLifetime(nowSeconds: now + 99) }
-        #expect(throws: IdentityFault.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 100) }
+        #expect(throws: IdentityError.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 100) }
     }
 
     @Test func `Every key verifies, and the first one signs`() throws {
@@ -110,7 +110,7 @@ struct SingleTokensTests {
         let new = try Self.tokens([newKey])
         #expect(try both.verifiedClaims(mint()).sessionID == sessionID)
         #expect(try new.verifiedClaims(mint(both)).sessionID == sessionID)
-        #expect(throws: IdentityFault.accessTokenInvalid) { _ = try new.verifiedClaims(mint()) }
+        #expect(throws: IdentityError.accessTokenInvalid) { _ = try new.verifiedClaims(mint()) }
     }
 
     @Test func `Another deployment's tokens are refused, by key and by issuer`() throws {
@@ -177,7 +177,7 @@ struct SingleTokensTests {
     }
 
     @Test func `Who verifies access tokens takes no single token, and the other way round`() throws {
-        #expect(throws: IdentityFault.accessTokenInvalid) { _ = try issuer.verifiedAccessClaims(mint()) }
+        #expect(throws: IdentityError.accessTokenInvalid) { _ = try issuer.verifiedAccessClaims(mint()) }
         #expect(throws: JWSError.unsupportedAlgorithm) { _ = try CompactJWS(parsing: mint()) }
         let session = SessionFacts(
             userID: userID,
@@ -203,7 +203,7 @@ struct SingleTokensTests {
             claims: claims,
             key: publicKey
         )
-        #expect(throws: IdentityFault.accessTokenInvalid) { _ = try issuer.verifiedAccessClaims(confused) }
+        #expect(throws: IdentityError.accessTokenInvalid) { _ = try issuer.verifiedAccessClaims(confused) }
     }
 
     @Test func `A description shows no key`() throws {

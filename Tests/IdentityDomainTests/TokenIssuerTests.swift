@@ -59,7 +59,7 @@ struct TokenIssuerTests {
             issuer.accessToken(for: session, number: 7, tokenID: "id", nowSeconds: now)
         )
         #expect(throws: Never.self) { try claims.checkLifetime(nowSeconds: now + 599) }
-        #expect(throws: IdentityFault.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 600) }
+        #expect(throws: IdentityError.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 600) }
     }
 
     @Test func `An ID token is for the app and is no access token`() throws {
@@ -68,7 +68,7 @@ struct TokenIssuerTests {
         #expect(claims["aud"] == "com.example.app")
         #expect(claims["idp"] == "apple")
         #expect(claims["auth_time"] == 1_799_999_000)
-        #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
+        #expect(throws: IdentityError.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
     }
 
     @Test func `Refuses tokens that are not ours`() throws {
@@ -93,7 +93,7 @@ struct TokenIssuerTests {
             try token("sub", "nobody"), try token("sid", nil), try token("exp", nil), try token("exp", "1"),
         ]
         for text in refused {
-            #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
+            #expect(throws: IdentityError.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
         }
     }
 
@@ -112,7 +112,7 @@ struct TokenIssuerTests {
         let new = try rotated.accessToken(for: session, number: 7, tokenID: "id", nowSeconds: now)
         #expect(try rotated.verifiedAccessClaims(old) == rotated.verifiedAccessClaims(new))
         #expect(rotated.keySet.entries.map(\.keyID) == [next.keyID, key.keyID])
-        #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(new) }
+        #expect(throws: IdentityError.accessTokenInvalid) { try issuer.verifiedAccessClaims(new) }
     }
 
     @Test func `The cache is bounded and keeps what is used`() {

@@ -22,29 +22,29 @@ struct UserMetadataTests {
 
     @Test func `Only an object is taken`() {
         for text in ["", "null", "[]", "1", #""a""#, "{", #"{"a":1,"a":2}"#, #"{"a":"\ud800"}"#, "{} {}"] {
-            #expect(throws: IdentityFault.metadataInvalid) { _ = try MetadataChange(parsing: text) }
+            #expect(throws: IdentityError.metadataInvalid) { _ = try MetadataChange(parsing: text) }
         }
         let deep = #"{"a":"# + String(repeating: "[", count: 8) + String(repeating: "]", count: 8) + "}"
-        #expect(throws: IdentityFault.metadataInvalid) { _ = try MetadataChange(parsing: deep) }
+        #expect(throws: IdentityError.metadataInvalid) { _ = try MetadataChange(parsing: deep) }
     }
 
     @Test func `The result is bounded to the byte`() throws {
         let long = String(repeating: "x", count: UserMetadata.bytesMax - #"{"a":""}"#.utf8.count)
         #expect(try apply("{\"a\":\"\(long)\"}").utf8.count == UserMetadata.bytesMax)
-        #expect(throws: IdentityFault.metadataTooLarge) { _ = try apply("{\"a\":\"\(long)x\"}") }
-        #expect(throws: IdentityFault.metadataTooLarge) { _ = try apply(#"{"b":1}"#, to: "{\"a\":\"\(long)\"}") }
+        #expect(throws: IdentityError.metadataTooLarge) { _ = try apply("{\"a\":\"\(long)x\"}") }
+        #expect(throws: IdentityError.metadataTooLarge) { _ = try apply(#"{"b":1}"#, to: "{\"a\":\"\(long)\"}") }
         #expect(try apply(#"{"b":1,"a":null}"#, to: "{\"a\":\"\(long)\"}") == #"{"b":1}"#)
         // Written out, a control character takes six bytes.
         let tabs = String(repeating: #"\t"#, count: 6_000)
-        #expect(throws: IdentityFault.metadataTooLarge) { _ = try apply("{\"a\":\"\(tabs)\"}") }
+        #expect(throws: IdentityError.metadataTooLarge) { _ = try apply("{\"a\":\"\(tabs)\"}") }
     }
 
     @Test func `What could not be read again is not kept`() throws {
         let numbers = (0..<1_200).map { "\"\($0)\":0" }.joined(separator: ",")
         let more = (1_200..<2_400).map { "\"\($0)\":0" }.joined(separator: ",")
         let kept = try apply("{\(numbers)}")
-        #expect(throws: IdentityFault.metadataTooLarge) { _ = try apply("{\(more)}", to: kept) }
-        #expect(throws: IdentityFault.metadataTooLarge) {
+        #expect(throws: IdentityError.metadataTooLarge) { _ = try apply("{\(more)}", to: kept) }
+        #expect(throws: IdentityError.metadataTooLarge) {
             _ = try MetadataChange(
                 parsing: "{\"a\":[" + Array(repeating: "0", count: 3_000).joined(separator: ",") + "]}"
             )

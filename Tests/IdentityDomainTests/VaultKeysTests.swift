@@ -39,7 +39,7 @@ struct VaultKeysTests {
             Self.place(row: 2), Self.place(user: 8), Self.place(provider: .google),
             Self.place(client: "com.example.other"),
         ] {
-            #expect(throws: VaultFault.refused) { try keys.open(sealed, at: other) }
+            #expect(throws: VaultError.refused) { try keys.open(sealed, at: other) }
         }
     }
 
@@ -48,7 +48,7 @@ struct VaultKeysTests {
         let keys = try #require(VaultKeys(current: Self.new))
         let (first, second) = (try #require(ProviderName("ab")), try #require(ProviderName("abc")))
         let sealed = keys.seal(Self.token, at: Self.place(provider: first, client: "cd"))
-        #expect(throws: VaultFault.refused) { try keys.open(sealed, at: Self.place(provider: second, client: "d")) }
+        #expect(throws: VaultError.refused) { try keys.open(sealed, at: Self.place(provider: second, client: "d")) }
     }
 
     @Test func `A bit that changed anywhere is noticed, and so is another key's name`() throws {
@@ -57,19 +57,19 @@ struct VaultKeysTests {
         for index in sealed.bytes.indices {
             var bytes = sealed.bytes
             bytes[index] ^= 1
-            #expect(throws: VaultFault.refused) {
+            #expect(throws: VaultError.refused) {
                 try keys.open(SealedToken(keyID: "new", bytes: bytes), at: Self.place())
             }
         }
         for count in 0..<sealed.bytes.count {
-            #expect(throws: VaultFault.refused) {
+            #expect(throws: VaultError.refused) {
                 try keys.open(SealedToken(keyID: "new", bytes: Array(sealed.bytes.prefix(count))), at: Self.place())
             }
         }
-        #expect(throws: VaultFault.refused) {
+        #expect(throws: VaultError.refused) {
             try keys.open(SealedToken(keyID: "old", bytes: sealed.bytes), at: Self.place())
         }
-        #expect(throws: VaultFault.keyUnknown) {
+        #expect(throws: VaultError.keyUnknown) {
             try keys.open(SealedToken(keyID: "gone", bytes: sealed.bytes), at: Self.place())
         }
     }
@@ -79,7 +79,7 @@ struct VaultKeysTests {
         let keys = try #require(VaultKeys(current: Self.new))
         let renamed = try #require(VaultKeys(current: ("renamed", Self.new.bytes)))
         let sealed = keys.seal(Self.token, at: Self.place())
-        #expect(throws: VaultFault.refused) {
+        #expect(throws: VaultError.refused) {
             try renamed.open(SealedToken(keyID: "renamed", bytes: sealed.bytes), at: Self.place())
         }
     }

@@ -235,7 +235,7 @@ struct AccessTokenCheckTests {
     }
 
     private static func expect(
-        _ fault: IdentityFault,
+        _ fault: IdentityError,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () async throws -> ExchangedCode
     ) async {

@@ -54,7 +54,7 @@ struct CallerProofTests {
                 let proof = try checked(text, for: name, service)
                 #expect(proof.userID == user && proof.sessionID == session)
             }
-            #expect(throws: CallerProofFault.malformed) { try checked(proofs.profile, for: "invites", service) }
+            #expect(throws: CallerProofError.malformed) { try checked(proofs.profile, for: "invites", service) }
             #expect(answer.userID == tokens.userID && answer.sessionID == tokens.sessionID && answer.proof == .nonce)
         }
     }

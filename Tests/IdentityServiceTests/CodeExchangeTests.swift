@@ -50,7 +50,7 @@ struct CodeExchangeTests {
         try await ExchangeBench.run(replicas: 2) { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
             for replica in [0, 1, 0] {
-                await #expect(throws: IdentityFault.signIn(.codeSpent)) {
+                await #expect(throws: IdentityError.signIn(.codeSpent)) {
                     try await bench.exchange("c0de", replica: replica)
                 }
             }
@@ -64,7 +64,7 @@ struct CodeExchangeTests {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_client"}"#)
             for _ in 0..<2 {
-                await #expect(throws: IdentityFault.signIn(.exchangeNotConfigured)) { try await bench.exchange("c0de") }
+                await #expect(throws: IdentityError.signIn(.exchangeNotConfigured)) { try await bench.exchange("c0de") }
             }
             #expect(bench.log.text.split(separator: "\n").filter { $0.hasPrefix("error provider asked") }.count == 1)
             #expect(bench.log.text.contains("invalid_client"))
@@ -78,7 +78,7 @@ struct CodeExchangeTests {
         try await ExchangeBench.run { bench in
             let otherKey = try SigningKey.generateP256(keyID: bench.provider.key.keyID)
             let now = bench.clock.nowSeconds
-            let answers: [(String, IdentityFault)] = [
+            let answers: [(String, IdentityError)] = [
                 (try bench.answer(["aud": "com.example.debug"]), .signIn(.codeForeign)),
                 (try bench.answer(["aud": "com.stranger.app"]), .token(.audience)),
                 (try bench.answer(["iss": "https://accounts.google.com"]), .token(.issuer)),
@@ -97,7 +97,7 @@ struct CodeExchangeTests {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
             bench.provider.setDown(true)
-            await #expect(throws: IdentityFault.providerUnavailable) { try await bench.exchange("c0de") }
+            await #expect(throws: IdentityError.providerUnavailable) { try await bench.exchange("c0de") }
             bench.provider.setDown(false)
             bench.clock.advance(seconds: 30)
             #expect(try await bench.exchange("c0de").claims.subject == "001.person")
@@ -112,7 +112,7 @@ struct CodeExchangeTests {
             bench.clock.advance(seconds: 299)
             #expect(try await bench.exchange("c0de", replica: 1) == first)
             bench.clock.advance(seconds: 1)
-            await #expect(throws: IdentityFault.signIn(.codeSpent)) { try await bench.exchange("c0de") }
+            await #expect(throws: IdentityError.signIn(.codeSpent)) { try await bench.exchange("c0de") }
             #expect(bench.http.requests.count == 1)
         }
     }
@@ -127,7 +127,7 @@ struct CodeExchangeTests {
                 ("https://a.example/cb", "", "com.example.app"), ("", "verifier", "com.example.app"),
                 ("https://a.example/cb", "verifier", "com.example.debug"),
             ] {
-                await #expect(throws: IdentityFault.signIn(.codeSpent)) {
+                await #expect(throws: IdentityError.signIn(.codeSpent)) {
                     try await bench.exchange("c0de", clientID: client, redirectURI: redirectURI, codeVerifier: verifier)
                 }
             }
@@ -159,21 +159,21 @@ struct CodeExchangeTests {
     @Test func `Clients need credentials, but for public ones with a verifier`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
-            await #expect(throws: IdentityFault.signIn(.clientUnknown)) {
+            await #expect(throws: IdentityError.signIn(.clientUnknown)) {
                 try await bench.exchange("c0de", clientID: "com.stranger.app")
             }
             // Apple has no public clients.
             for verifier in ["", "verifier"] {
-                await #expect(throws: IdentityFault.signIn(.exchangeNotConfigured)) {
+                await #expect(throws: IdentityError.signIn(.exchangeNotConfigured)) {
                     try await bench.exchange("c0de", clientID: "com.example.bare", codeVerifier: verifier)
                 }
             }
-            await #expect(throws: IdentityFault.signIn(.exchangeNotConfigured)) {
+            await #expect(throws: IdentityError.signIn(.exchangeNotConfigured)) {
                 try await bench.exchange("c0de", clientID: "ios", provider: .google)
             }
             #expect(bench.http.requests.isEmpty)
             for (client, secret) in [("ios", nil), ("web", "the-web-secret")] {
-                await #expect(throws: IdentityFault.signIn(.codeSpent)) {
+                await #expect(throws: IdentityError.signIn(.codeSpent)) {
                     try await bench.exchange("c0de", clientID: client, codeVerifier: "verifier", provider: .google)
                 }
                 #expect(bench.http.requests.last?.field("client_secret") == secret)
@@ -184,10 +184,10 @@ struct CodeExchangeTests {
     @Test func `What can be no code is not sent`() async throws {
         try await ExchangeBench.run { bench in
             for code in ["", String(repeating: "c", count: CodeGrant.codeBytesMax + 1), "c\r\nd", "çode"] {
-                await #expect(throws: IdentityFault.signIn(.codeSpent)) { try await bench.exchange(code) }
+                await #expect(throws: IdentityError.signIn(.codeSpent)) { try await bench.exchange(code) }
             }
             let verifier = String(repeating: "v", count: CodeGrant.codeVerifierBytesMax + 1)
-            await #expect(throws: IdentityFault.signIn(.codeSpent)) {
+            await #expect(throws: IdentityError.signIn(.codeSpent)) {
                 try await bench.exchange("c0de", codeVerifier: verifier)
             }
             #expect(bench.http.requests.isEmpty)
@@ -198,13 +198,13 @@ struct CodeExchangeTests {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
             for index in 0..<ExchangeAdmission.refusalsByAddressMax {
-                await #expect(throws: IdentityFault.signIn(.codeSpent)) {
+                await #expect(throws: IdentityError.signIn(.codeSpent)) {
                     try await bench.exchange("made up \(index)", address: [1])
                 }
             }
             let asked = bench.http.requests.count
             bench.http.answer(200, try bench.answer())
-            await #expect(throws: IdentityFault.exchange(.tooManyRefused(retryAfterMilliseconds: 60_000))) {
+            await #expect(throws: IdentityError.exchange(.tooManyRefused(retryAfterMilliseconds: 60_000))) {
                 try await bench.exchange("good", address: [1])
             }
             #expect(bench.http.requests.count == asked)
@@ -220,7 +220,7 @@ struct CodeExchangeTests {
             bench.http.answer(200, try bench.answer())
             _ = try await bench.exchange("good")
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
-            await #expect(throws: IdentityFault.signIn(.codeSpent)) { try await bench.exchange("bad") }
+            await #expect(throws: IdentityError.signIn(.codeSpent)) { try await bench.exchange("bad") }
             await bench.replicas[0].cleanup.clean()
             #expect(try await bench.codeCount() == 2)
             bench.clock.advance(seconds: 60)
@@ -238,9 +238,9 @@ struct CodeExchangeTests {
             bench.http.answer(200, answer)
             _ = try await bench.exchange("c0de-secret", codeVerifier: "verifier-secret", address: [9])
             bench.http.answer(400, #"{"error":"invalid_grant","error_description":"secret of person@example.com"}"#)
-            await #expect(throws: IdentityFault.self) { try await bench.exchange("other-c0de-secret") }
+            await #expect(throws: IdentityError.self) { try await bench.exchange("other-c0de-secret") }
             bench.http.answer(418, #"{"error":"other-c0de-secret"}"#)
-            await #expect(throws: IdentityFault.self) { try await bench.exchange("third-c0de-secret") }
+            await #expect(throws: IdentityError.self) { try await bench.exchange("third-c0de-secret") }
             #expect(bench.log.text.contains("outcome"))
             for secret in ["secret", "person", "eyJ"] { #expect(!bench.log.text.contains(secret)) }
         }

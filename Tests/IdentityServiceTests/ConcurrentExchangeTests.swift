@@ -40,7 +40,7 @@ struct ConcurrentExchangeTests {
                 await gate.wait()
                 return OutgoingResponse(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8))
             }
-            let faults = try await withThrowingTaskGroup(of: IdentityFault?.self) { tasks in
+            let faults = try await withThrowingTaskGroup(of: IdentityError?.self) { tasks in
                 for index in 0..<32 {
                     tasks.addTask { await Self.fault { try await bench.exchange("c0de", replica: index % 2) } }
                 }
@@ -82,13 +82,13 @@ struct ConcurrentExchangeTests {
                 return OutgoingResponse(status: 200, body: Array(answer.utf8))
             }
             // What comes of a call at its deadline is not for this test: nobody opens the gate before it is told.
-            await #expect(throws: IdentityFault.providerUnavailable) {
+            await #expect(throws: IdentityError.providerUnavailable) {
                 try await bench.exchange("c0de", deadline: .after(.milliseconds(400)))
             }
             gate.open()
             _ = try await bench.exchange("c0de", deadline: .after(.seconds(30)))
             #expect(bench.http.requests.count == 1)
-            await #expect(throws: IdentityFault.providerUnavailable) {
+            await #expect(throws: IdentityError.providerUnavailable) {
                 try await bench.exchange("other", deadline: .after(.milliseconds(50)))
             }
         }
@@ -161,7 +161,7 @@ struct ConcurrentExchangeTests {
                 await gate.wait()
                 return OutgoingResponse(status: 200, body: Array(answer.utf8))
             }
-            let faults = try await withThrowingTaskGroup(of: IdentityFault?.self) { tasks in
+            let faults = try await withThrowingTaskGroup(of: IdentityError?.self) { tasks in
                 for _ in 0..<CodeExchangeQueue.waitersByCodeMax + 3 {
                     tasks.addTask { await Self.fault { try await bench.exchange("c0de") } }
                 }
@@ -208,12 +208,12 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    private static func fault<Value>(_ body: () async throws -> Value) async -> IdentityFault? {
+    private static func fault<Value>(_ body: () async throws -> Value) async -> IdentityError? {
         do {
             _ = try await body()
             return nil
         } catch {
-            return error as? IdentityFault
+            return error as? IdentityError
         }
     }
 }

@@ -70,7 +70,7 @@ final class ConfigurationCheckTests {
         #expect(outcome.faults == [])
         #expect(
             outcome.report.contains(
-                "hint: VESTIBULE_IDENTITY_UNPROVEN_LOGINS lets in whoever knows a person's id at the provider, without proof, "
+                "hint: VESTIBULE_IDENTITY_UNPROVEN_LOGINS lets in anyone who knows a user's id at the provider, without proof, "
                     + "in the dialect \"wordpress\""
             )
         )
@@ -127,7 +127,7 @@ final class ConfigurationCheckTests {
             proof          the nonce (either); for a token without one, that it is at most 10 minutes old and was not used
             code           cannot be exchanged, without an apple_key
             leaves open    another backend of this audience could use a token first; a token that an SDK restored silently is answered with "sign in again"
-            leaves open    the nonce can be read in the token: whoever steals one before its owner used it can sign in with it
+            leaves open    the nonce can be read in the token: a thief who steals one before its owner used it can sign in with it
 
         facebook
           issuer         https://facebook.com, https://www.facebook.com
@@ -139,7 +139,7 @@ final class ConfigurationCheckTests {
           audience 24680 (native)
             proof          the nonce (either)
             code           cannot be exchanged, without a token_url
-            leaves open    the nonce can be read in the token: whoever steals one before its owner used it can sign in with it
+            leaves open    the nonce can be read in the token: a thief who steals one before its owner used it can sign in with it
 
         kc
           issuer         https://kc.acme.org

@@ -349,19 +349,4 @@ struct EndOfSessionsTests {
             _ = try await service.check(tokens.accessToken)
         }
     }
-
-    /// While containers are replaced one by one, the version before writes into these tables.
-    @Test func `The version before can still write`() async throws {
-        try await TestService.run { service in
-            let userID = try #require(UserID(try await service.signIn().tokens.userID))
-            try await service.database.execute(
-                """
-                INSERT INTO provider_identities (provider, subject, user_id, email, is_email_verified, is_private_email,
-                    created_at, last_sign_in_at)
-                VALUES ('google', '1', \(userID.uuid), 'a@example.com', false, false, now(), now())
-                """
-            )
-            try await service.database.execute("UPDATE sessions SET revoked_at = now(), revoke_reason = 'reuse'")
-        }
-    }
 }

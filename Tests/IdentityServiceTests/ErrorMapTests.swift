@@ -10,7 +10,7 @@ import Testing
 
 struct ErrorMapTests {
     @Test func `Every token rejection has a reason of its own`() {
-        let errors = TokenRejection.allCases.map { IdentityFault.token($0).rpcError }
+        let errors = TokenRejection.allCases.map { IdentityError.token($0).rpcError }
         #expect(errors.allSatisfy { $0.code == .unauthenticated })
         #expect(
             errors.map(\.reason) == [
@@ -32,7 +32,7 @@ struct ErrorMapTests {
         // Everything here may be done twice, so that nobody must be told that an outcome is unknown.
         let lost = RPCError(answering: PostgresError.connectionLost(outcomeUnknown: true), mayBeRepeated: true)
         #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
-        let fault = ServerFault(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
+        let fault = PostgresServerError(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
         let inner = RPCError(answering: PostgresError.server(fault), mayBeRepeated: true)
         #expect(inner.code == .internalError)
         #expect(inner.message == "internal error")
@@ -42,15 +42,15 @@ struct ErrorMapTests {
     }
 
     @Test func `A device name that is refused names the field and says why`() {
-        let error = IdentityFault.deviceNameInvalid(.tooLong(charactersMax: 50)).rpcError
+        let error = IdentityError.deviceNameInvalid(.tooLong(charactersMax: 50)).rpcError
         #expect(error.code == .invalidArgument && error.reason == "DEVICE_NAME_INVALID")
         #expect(error.message == "The device name must have at most 50 characters.")
         #expect(error.fieldViolations.map(\.field) == ["device_name"])
-        #expect(IdentityFault.sessionNotFound.rpcError.code == .notFound)
+        #expect(IdentityError.sessionNotFound.rpcError.code == .notFound)
     }
 
     @Test func `An unknown provider is not found, and no field at fault`() {
-        let error = IdentityFault.providerUnknown.rpcError
+        let error = IdentityError.providerUnknown.rpcError
         #expect(error.code == .notFound && error.reason == "PROVIDER_UNKNOWN" && error.fieldViolations.isEmpty)
     }
 }

@@ -38,7 +38,7 @@ struct ExchangeOverHTTPTests {
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
             let client = HTTPSClient(userAgent: "test", group: group)
             try await ExchangeBench.run(baseURL: server.base, client: client) { bench in
-                await #expect(throws: IdentityFault.providerUnavailable, "\(name)") {
+                await #expect(throws: IdentityError.providerUnavailable, "\(name)") {
                     try await bench.exchange("c0de")
                 }
                 #expect(bench.count("apple", "code", outcome) == "1", "\(name)")
@@ -55,7 +55,7 @@ struct ExchangeOverHTTPTests {
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
             let client = HTTPSClient(userAgent: "test", group: group)
             try await ExchangeBench.run(baseURL: "http://127.0.0.1:1", client: client) { bench in
-                await #expect(throws: IdentityFault.providerUnavailable) { try await bench.exchange("c0de") }
+                await #expect(throws: IdentityError.providerUnavailable) { try await bench.exchange("c0de") }
                 #expect(bench.count("apple", "code", "unreachable") == "1")
                 let count = try await bench.codeCount()
                 #expect(count == 0)

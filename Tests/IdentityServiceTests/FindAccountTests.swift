@@ -95,17 +95,6 @@ struct FindAccountTests {
         }
     }
 
-    @Test func `An account of the version before gets its number when it is asked for`() async throws {
-        try await TestService.runWithAudiences { service in
-            let token = try service.provider.appleToken(at: service.clock)
-            _ = try await service.signIn(token: token)
-            try await service.database.execute("UPDATE accounts SET number = NULL")
-            let found = try await service.findAccount { ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce) }
-            #expect(found.accountNumber > 0)
-            #expect(try await service.value("SELECT number FROM accounts", as: Int64.self) == found.accountNumber)
-        }
-    }
-
     @Test func `A look keeps nothing of what is told while the provider is down`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)

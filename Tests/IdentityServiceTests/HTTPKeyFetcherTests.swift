@@ -28,9 +28,9 @@ struct HTTPKeyFetcherTests {
         #expect(good.keySet.entries.map(\.keyID) == ["one"])
         #expect(good.maxAgeSeconds == 1_234)
         #expect(try await fetcher.fetchKeys(from: base + "/plain").maxAgeSeconds == nil)
-        await #expect(throws: KeyFetchFault.status(503)) { try await fetcher.fetchKeys(from: base + "/down") }
-        await #expect(throws: KeyFetchFault.status(302)) { try await fetcher.fetchKeys(from: base + "/moved") }
-        await #expect(throws: KeyFetchFault.self) { try await fetcher.fetchKeys(from: base + "/page") }
+        await #expect(throws: KeyFetchError.status(503)) { try await fetcher.fetchKeys(from: base + "/down") }
+        await #expect(throws: KeyFetchError.status(302)) { try await fetcher.fetchKeys(from: base + "/moved") }
+        await #expect(throws: KeyFetchError.self) { try await fetcher.fetchKeys(from: base + "/page") }
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: base + "/long") }
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: "http://127.0.0.1:1/closed") }
         #expect(server.requestLines.filter { $0.contains("/good") }.count == 1, "no redirect was followed")

@@ -71,10 +71,10 @@ struct ProviderKeysTests {
         await #expect(throws: CancellationError.self) { _ = try await cancelled.value }
         running.cancel()
         await running.value
-        await #expect(throws: IdentityFault.providerUnavailable) { _ = try await waiting.value }
+        await #expect(throws: IdentityError.providerUnavailable) { _ = try await waiting.value }
         // The server drains after this: a sign-in that comes now must not wait for a fetch that nobody performs.
         clock.advance(seconds: 3_600)
-        await #expect(throws: IdentityFault.providerUnavailable) {
+        await #expect(throws: IdentityError.providerUnavailable) {
             _ = try await keys.key(id: "k", algorithm: .es256, of: .apple)
         }
     }

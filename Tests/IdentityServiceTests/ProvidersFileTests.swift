@@ -364,7 +364,7 @@ struct ProvidersFileTests {
         #expect(settings.faults == [])
         #expect(settings.providers.count == 32)
         #expect(settings.providers.allSatisfy { $0.policy.audiences.count == 64 })
-        let tooLong = #expect(throws: ConfigurationFaults.self) {
+        let tooLong = #expect(throws: ConfigurationErrors.self) {
             try fixture.providers(content + String(repeating: " ", count: ProvidersFile.bytesMax))
         }
         #expect(tooLong?.faults.first?.problem.contains("longer than 262144 bytes") == true)

@@ -74,8 +74,8 @@ struct SessionProofTests {
             SessionState(userID: UserID(high: 1, low: 1), proof: .nonce, dialect: ""),
         ]
         for state in states {
-            #expect(throws: IdentityFault.sessionUnproven) { try state.checkProof(in: "") }
-            #expect(throws: IdentityFault.sessionUnproven) { try state.checkProof(in: "supabase") }
+            #expect(throws: IdentityError.sessionUnproven) { try state.checkProof(in: "") }
+            #expect(throws: IdentityError.sessionUnproven) { try state.checkProof(in: "supabase") }
         }
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens

@@ -115,16 +115,16 @@ struct SessionTests {
                 return (first, try verified.token(token, generation: 0, of: stranger).claims)
             }.value
             #expect(first == second)
-            await #expect(throws: IdentityFault.accessTokenInvalid) {
+            await #expect(throws: IdentityError.accessTokenInvalid) {
                 _ = try await Task(executorPreference: loops[1]) {
                     try verified.token(token, generation: 0, of: stranger).claims
                 }.value
             }
-            #expect(throws: IdentityFault.accessTokenInvalid) {
+            #expect(throws: IdentityError.accessTokenInvalid) {
                 _ = try verified.token(token, generation: 0, of: stranger)
             }
             // The key that verified it may be gone.
-            await #expect(throws: IdentityFault.accessTokenInvalid) {
+            await #expect(throws: IdentityError.accessTokenInvalid) {
                 _ = try await Task(executorPreference: loops[0]) {
                     try verified.token(token, generation: 1, of: stranger).claims
                 }.value

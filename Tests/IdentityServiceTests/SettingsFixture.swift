@@ -65,9 +65,9 @@ struct SettingsFixture {
             keys: IdentityServer.configurationKeys,
             program: "identity",
             environment: environment.merging(values) { _, new in new },
-            readFile: { (path, bytesMax) throws(FileFault) in
-                guard let bytes = contents[path] else { throw FileFault("cannot be opened: No such file or directory") }
-                guard bytes.count <= bytesMax else { throw FileFault("is longer than \(bytesMax) bytes") }
+            readFile: { (path, bytesMax) throws(FileError) in
+                guard let bytes = contents[path] else { throw FileError("cannot be opened: No such file or directory") }
+                guard bytes.count <= bytesMax else { throw FileError("is longer than \(bytesMax) bytes") }
                 return bytes
             }
         )
@@ -81,7 +81,7 @@ struct SettingsFixture {
         do {
             _ = try settings(values, files: files)
             return []
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as ConfigurationErrors {
             return faults.faults.map(\.description)
         } catch {
             return ["\(error)"]

@@ -206,24 +206,12 @@ struct SingleTokenTests {
             let keys = try await service.client.getJWKS(IdentityV1.GetJWKSRequest()).jwksJson
             #expect(!keys.contains("oct") && !keys.contains("HS256"))
             #expect(throws: JWSError.unsupportedAlgorithm) { _ = try CompactJWS(parsing: token) }
-            #expect(throws: IdentityFault.accessTokenInvalid) {
+            #expect(throws: IdentityError.accessTokenInvalid) {
                 _ = try service.settings.issuer.verifiedAccessClaims(token)
             }
         }
     }
 
-    @Test func `An account of the version before gets its number when it is asked for`() async throws {
-        try await TestService.run { service in
-            let tokens = try await service.signInSingle()
-            _ = try await service.database.execute("UPDATE accounts SET number = NULL")
-            let numbers = try await withThrowingTaskGroup(of: Int64.self) { group in
-                for _ in 0..<8 { group.addTask { try await service.renew(tokens.singleToken).accountNumber } }
-                return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
-            }
-            #expect(numbers.count == 1)
-            #expect(numbers.allSatisfy { $0 > 0 })
-        }
-    }
 }
 
 extension TestService {

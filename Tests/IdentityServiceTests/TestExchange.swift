@@ -10,7 +10,7 @@ import Synchronization
 final class TestExchange: CodeExchanging, AccessTokenChecking {
     private struct State {
         var answers: [String: ExchangedCode] = [:]
-        var fault: IdentityFault?
+        var fault: IdentityError?
         var exchangeCount = 0
     }
 
@@ -26,7 +26,7 @@ final class TestExchange: CodeExchanging, AccessTokenChecking {
     }
 
     /// The provider fails, or works again.
-    func setFault(_ fault: IdentityFault?) {
+    func setError(_ fault: IdentityError?) {
         state.withLock { $0.fault = fault }
     }
 
@@ -36,7 +36,7 @@ final class TestExchange: CodeExchanging, AccessTokenChecking {
         service: TestService,
         provider: ProviderName
     ) throws -> ExchangedCode {
-        guard let policy = service.settings.providers[provider]?.policy else { throw IdentityFault.providerUnknown }
+        guard let policy = service.settings.providers[provider]?.policy else { throw IdentityError.providerUnknown }
         let token = try ProviderToken(parsing: text, policy: policy)
         let claims = try token.claims(
             verifiedWith: service.provider.key.verificationKey,
@@ -52,7 +52,7 @@ final class TestExchange: CodeExchanging, AccessTokenChecking {
         try state.withLock { state in
             state.exchangeCount += 1
             if let fault = state.fault { throw fault }
-            guard let answer = state.answers[text] else { throw IdentityFault.signIn(.codeSpent) }
+            guard let answer = state.answers[text] else { throw IdentityError.signIn(.codeSpent) }
             return answer
         }
     }

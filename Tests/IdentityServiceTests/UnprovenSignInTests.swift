@@ -157,30 +157,6 @@ struct UnprovenSignInTests {
         }
     }
 
-    /// While replicas are replaced one by one, or after the way back to the version before.
-    @Test func `A proof that the version before took ends what was opened without, too`() async throws {
-        try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
-            let registered = try await register(service)
-            let other = try await register(service, subject: "002.other")
-            try await service.database.execute(
-                """
-                WITH identity AS (
-                    UPDATE provider_identities SET last_sign_in_at = now() WHERE subject = '001.person' RETURNING user_id
-                )
-                INSERT INTO sessions (session_id, user_id, provider, client_id, opened_account, nonce, created_at,
-                    last_used_at, expires_at)
-                SELECT gen_random_uuid(), user_id, 'apple', 'com.example.app', false, \([UInt8](repeating: 7, count: 16)),
-                    now(), now(), now() + interval '1 day' FROM identity
-                """
-            )
-            await expectFailure(.unauthenticated, "SESSION_REVOKED") {
-                _ = try await service.check(registered.tokens.singleToken, dialect: "wordpress")
-            }
-            await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") { _ = try await login(service) }
-            _ = try await service.check(other.tokens.singleToken, dialect: "wordpress")
-        }
-    }
-
     /// Sessions that are committed while the first proof waits for the identity's row are not in its snapshot.
     @Test func `No session without proof outlives the first proof, whichever comes first`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
@@ -265,7 +241,7 @@ struct UnprovenSignInTests {
                 keys: IdentityServer.configurationKeys,
                 program: "identity",
                 environment: environment,
-                readFile: { (path, _) throws(FileFault) in
+                readFile: { (path, _) throws(FileError) in
                     path == "signing" ? pem : [UInt8](repeating: 1, count: 32)
                 }
             )
@@ -276,7 +252,7 @@ struct UnprovenSignInTests {
         #expect(try settings("wordpress").unprovenDialects == ["wordpress"])
         // Each start would warn of what is not so, and whoever meant wordpress wouldn't be told why nobody is let in.
         for text in ["WordPress", "wordpress, supabase", "other"] {
-            let refused = try #require(throws: ConfigurationFaults.self) { _ = try settings(text) }
+            let refused = try #require(throws: ConfigurationErrors.self) { _ = try settings(text) }
             #expect(refused.faults.map(\.key) == ["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"])
         }
     }

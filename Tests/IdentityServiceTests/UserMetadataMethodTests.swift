@@ -29,16 +29,6 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `An account of the version before gets its number when it is told`() async throws {
-        try await TestService.run { service in
-            let userID = try await service.signIn().tokens.userID
-            _ = try await service.database.execute("UPDATE accounts SET number = NULL")
-            let number = try await service.account(userID).accountNumber
-            #expect(number > 0)
-            #expect(try await service.account(userID).accountNumber == number)
-        }
-    }
-
     @Test func `Metadata of an account with several identities is told once and whole`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID

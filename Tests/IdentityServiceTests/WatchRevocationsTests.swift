@@ -166,7 +166,7 @@ struct WatchRevocationsTests {
                 let hub = replica.parts.methods.revocations
                 let slow = try hub.join(caller: "slow")
                 let quick = try hub.join(caller: "quick")
-                let news = RevocationNews(
+                let news = RevocationUpdate(
                     sessionIDs: [],
                     position: RevocationPosition(
                         database: DatabaseIdentity(systemIdentifier: 1, timeline: 1),

@@ -162,11 +162,11 @@ struct WebTicketTests {
         try await TestService.run(providers: WebSignInTests.providers(withoutNonce: .code)) { service in
             let token = try service.provider.webToken(at: service.clock)
             let tickets = try await service.finishWithoutState(token: token)
-            service.exchange.setFault(.providerUnavailable)
+            service.exchange.setError(.providerUnavailable)
             await expectFailure(.unavailable, "PROVIDER_UNAVAILABLE") {
                 _ = try await service.redeem(tickets, verifier: "")
             }
-            service.exchange.setFault(nil)
+            service.exchange.setError(nil)
             await expectFailure(.unauthenticated, "CODE_SPENT") {
                 _ = try await service.redeem(tickets, verifier: "")
             }
@@ -204,10 +204,10 @@ struct WebTicketTests {
                 )
             }
             for _ in 0..<WebTickets.perAddressMax { try await keep(1) }
-            await #expect(throws: IdentityFault.web(.tooManyTickets)) { try await keep(1) }
+            await #expect(throws: IdentityError.web(.tooManyTickets)) { try await keep(1) }
             try await keep(2)
             try await keep(nil)
-            #expect(IdentityFault.web(.tooManyTickets).rpcError.code == .resourceExhausted)
+            #expect(IdentityError.web(.tooManyTickets).rpcError.code == .resourceExhausted)
             #expect(try await service.count("web_tickets") == WebTickets.perAddressMax + 2)
             _ = try await service.database.execute(
                 """
@@ -218,7 +218,7 @@ struct WebTicketTests {
                 """
             )
             try await keep(nil)
-            await #expect(throws: IdentityFault.web(.tooManyTickets)) { try await keep(nil) }
+            await #expect(throws: IdentityError.web(.tooManyTickets)) { try await keep(nil) }
         }
     }
 

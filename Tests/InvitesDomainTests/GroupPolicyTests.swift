@@ -72,12 +72,12 @@ struct GroupPolicyTests {
     }
 
     @Test(arguments: GroupRole.allCases) func `Nobody removes the owner`(role: GroupRole) {
-        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(role, .remove(.owner)) }
+        #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(role, .remove(.owner)) }
     }
 
     @Test func `Who may not is refused, and who may isn't`() throws {
         try GroupPolicy.require(.admin, .rename)
-        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(.admin, .changeOpenness) }
-        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(.member, .rename) }
+        #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(.admin, .changeOpenness) }
+        #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(.member, .rename) }
     }
 }

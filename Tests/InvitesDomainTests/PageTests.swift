@@ -10,6 +10,6 @@ struct PageTests {
 
     @Test(arguments: [-1, Int(Int32.min), .min])
     func `A negative size is refused`(size: Int) {
-        #expect(throws: InvitesFault.pageSizeInvalid) { try Page(size: size, after: nil) }
+        #expect(throws: InvitesError.pageSizeInvalid) { try Page(size: size, after: nil) }
     }
 }

@@ -79,7 +79,7 @@ struct NewGroupLinkTests {
 
     @Test(arguments: [(59, 0, 1), (7_776_001, 0, 1), (-1, -1, 2), (0, 1_001, 1), (1, 2_000, 2)])
     func `Other links are refused with all that is wrong`(seconds: Int, uses: Int, faultCount: Int) {
-        #expect(throws: InvitesFault.self) { try NewGroupLink(lifetimeSeconds: seconds, usesMax: uses) }
+        #expect(throws: InvitesError.self) { try NewGroupLink(lifetimeSeconds: seconds, usesMax: uses) }
         do {
             _ = try NewGroupLink(lifetimeSeconds: seconds, usesMax: uses)
         } catch {

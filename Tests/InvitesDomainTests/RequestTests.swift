@@ -9,7 +9,7 @@ struct RequestTests {
         #expect(group.ownerDisplayName == nil)
         #expect(try NewGroup(name: "Hikers", ownerDisplayName: "Maria").ownerDisplayName?.value == "Maria")
         #expect(
-            throws: InvitesFault.invalidFields([
+            throws: InvitesError.invalidFields([
                 .groupName(.tooShort(charactersMin: 1)),
                 .displayName(.tooLong(charactersMax: 50), field: "owner_display_name"),
             ])
@@ -23,7 +23,7 @@ struct RequestTests {
             #expect((try? Invitee(phoneNumber: "09171234567", displayName: name, policy: .philippines)) != nil)
         }
         #expect(
-            throws: InvitesFault.invalidFields([
+            throws: InvitesError.invalidFields([
                 .phone(.notANumber), .displayName(.tooShort(charactersMin: 1), field: "display_name"),
             ])
         ) { try Invitee(phoneNumber: "", displayName: "", policy: .philippines) }

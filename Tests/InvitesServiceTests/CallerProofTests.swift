@@ -96,15 +96,4 @@ import Testing
             #expect(other.reason == "NOT_A_MEMBER")
         }
     }
-
-    @Test func `For the time of an upgrade a gateway of the version before is answered as ever`() async throws {
-        try await InvitesFixture.run(acceptsEarlierGateways: true) { service in
-            let maria = someone()
-            let group = try await service.group(by: maria)
-            let sent =
-                try ProfileV1.LookUpProfileRequest.with { $0.userID = maria.description }.serializedBytes() as [UInt8]
-            let groups = try await service.client.listGroups(InvitesV1.ListGroupsRequest(serializedBytes: sent))
-            #expect(groups.groups.map(\.groupID) == [group])
-        }
-    }
 }

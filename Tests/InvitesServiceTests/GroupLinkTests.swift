@@ -186,20 +186,6 @@ import Testing
         }
     }
 
-    @Test func `Makers of links before this release count as having used them`() async throws {
-        try await InvitesFixture.run { service in
-            let (maria, jose) = (someone(), someone())
-            let group = try await service.group(by: maria)
-            let token = try await service.link(to: group, by: maria).token
-            try await service.join(by: token, jose)
-            // As the version before left it.
-            try await service.database.execute("DELETE FROM group_link_uses WHERE user_id = \(maria.uuid)")
-            try await service.database.execute("\(unsafeSQL: ProofTables.makersOfLinks)")
-            #expect(try await service.count("SELECT count(*) FROM group_link_uses") == 2)
-            #expect(try await service.count("SELECT count(*) FROM group_links WHERE uses = 1") == 1)
-        }
-    }
-
     @Test func `A full group spends no use`() async throws {
         try await InvitesFixture.run(groupMembersMax: 2) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())

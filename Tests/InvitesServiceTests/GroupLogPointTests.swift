@@ -108,7 +108,7 @@ struct GroupLogPointTests {
 
     @Test(arguments: [1, 2, 37, 500, 999, 1_000])
     func `What makes looks fail is found alone within a few looks`(place: Int) {
-        var size = GroupLookSize(max: 1_000)
+        var size = GroupEventBatchSize(max: 1_000)
         var (passed, looks) = (0, 0)
         while size.failuresAlone == 0 {
             looks += 1

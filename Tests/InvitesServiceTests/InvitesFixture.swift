@@ -57,7 +57,6 @@ struct InvitesFixture: Sendable {
         limits: InvitesLimits = unlimited,
         migrations: [Migration] = InvitesMigrations.all,
         groupOpenness: GroupOpenness = .open,
-        acceptsEarlierGateways: Bool = false,
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
         try await TestDatabase.withMigrated(migrations, schema: "invites") { facts in
@@ -67,7 +66,6 @@ struct InvitesFixture: Sendable {
                 limits: limits,
                 migrations: migrations,
                 groupOpenness: groupOpenness,
-                acceptsEarlierGateways: acceptsEarlierGateways,
                 body
             )
         }
@@ -80,7 +78,6 @@ struct InvitesFixture: Sendable {
         limits: InvitesLimits = unlimited,
         migrations: [Migration] = InvitesMigrations.all,
         groupOpenness: GroupOpenness = .open,
-        acceptsEarlierGateways: Bool = false,
         waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
@@ -101,8 +98,7 @@ struct InvitesFixture: Sendable {
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
                 callers: ProvenCallers(
                     service: "invites",
-                    keys: [proofKey].compactMap { $0 },
-                    acceptsEarlierGateways: acceptsEarlierGateways
+                    keys: [proofKey].compactMap { $0 }
                 ),
                 cursors: try #require(CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
                 inboxRetention: .seconds(3_600),

@@ -31,7 +31,7 @@ final class InvitesSettingsTests {
                 ClientAddressKey.key.name: "/address.key", "VESTIBULE_INVITES_KEYS_FOLDER": folder.path,
                 "VESTIBULE_INVITES_OPENNESS": "confirm",
             ].merging(values) { $1 },
-            readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
+            readFile: { (_, _) throws(FileError) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
         )
         return try InvitesSettings(configuration)
     }
@@ -80,9 +80,9 @@ final class InvitesSettingsTests {
                 "VESTIBULE_PHONE_REGION": "Atlantis", ClientAddressKey.key.name: "/address.key",
                 "VESTIBULE_INVITES_KEYS_FOLDER": "/nowhere",
             ],
-            readFile: { (_, _) throws(FileFault) in [7] }
+            readFile: { (_, _) throws(FileError) in [7] }
         )
-        let faults = try #require(throws: ConfigurationFaults.self) { try InvitesSettings(configuration) }
+        let faults = try #require(throws: ConfigurationErrors.self) { try InvitesSettings(configuration) }
         #expect(
             faults.faults.map(\.key)
                 == [
@@ -94,12 +94,12 @@ final class InvitesSettingsTests {
 
     @Test func `How open new groups are has no default`() throws {
         // As compose hands on what nobody has set.
-        let faults = try #require(throws: ConfigurationFaults.self) { try settings(["VESTIBULE_INVITES_OPENNESS": ""]) }
+        let faults = try #require(throws: ConfigurationErrors.self) { try settings(["VESTIBULE_INVITES_OPENNESS": ""]) }
         #expect(faults.faults.map(\.key) == ["VESTIBULE_INVITES_OPENNESS"])
         #expect(faults.faults[0].problem.contains("such as VESTIBULE_INVITES_OPENNESS=confirm"))
         // Its name before still counts.
         let named = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "consent"]
         #expect(try settings(named).groupOpenness == .consent)
-        #expect(throws: ConfigurationFaults.self) { try settings(["VESTIBULE_INVITES_OPENNESS": "wide"]) }
+        #expect(throws: ConfigurationErrors.self) { try settings(["VESTIBULE_INVITES_OPENNESS": "wide"]) }
     }
 }

@@ -189,7 +189,7 @@ struct DerivedKeysTests {
     @Test func `A folder that is given to the wrong program is told`() throws {
         try withFolders { folders in
             func problem(_ folder: KeyFolder, _ service: String?) -> String? {
-                #expect(throws: FileFault.self) { try folder.read(.proof, of: service) }?.description
+                #expect(throws: FileError.self) { try folder.read(.proof, of: service) }?.description
             }
             #expect(problem(folders.own, "profile")?.hasSuffix("holds other keys than those of profile") == true)
             let profile = folders.folder(of: "profile")

@@ -62,7 +62,7 @@ struct KeyFolderTests {
                 try pem.write(to: URL(filePath: "\(parent)/\(name)"))
             }
             try Data("hush-hush".utf8).write(to: URL(filePath: "\(parent)/identity-refresh-key"))
-            let fault = #expect(throws: FileFault.self) { try initialize(parent) }
+            let fault = #expect(throws: FileError.self) { try initialize(parent) }
             #expect(fault?.description.contains("identity-refresh-key has not 32 bytes") == true)
             try FileManager.default.removeItem(atPath: "\(parent)/identity-refresh-key")
             let (folder, made) = try initialize(parent)
@@ -98,7 +98,7 @@ struct KeyFolderTests {
         try withParent { parent in
             let folder = KeyFolder(path: parent)
             try Data(content.utf8).write(to: URL(filePath: folder.file(.signing)))
-            let fault = #expect(throws: FileFault.self) { try folder.read(.signing) }
+            let fault = #expect(throws: FileError.self) { try folder.read(.signing) }
             #expect(fault?.description.contains(problem) == true, "\(fault as Any)")
             #expect(fault?.description.hasPrefix(folder.file(.signing)) == true)
             #expect(try KeyFolder(path: parent + "/nowhere").read(.signing) == nil)

@@ -134,7 +134,7 @@ struct KeyRotationTests {
             #expect(outcome.ring.retired.allSatisfy { $0.sinceSeconds == start + 1 })
             for second in 2...6 { _ = try rotation.replaceAll(.vault, nowSeconds: start + Int64(second)) }
             #expect(try rotation.look(.vault).ring.keys.count == KeyRing.keysMax)
-            #expect(throws: FileFault.self) { try rotation.replaceAll(.vault, nowSeconds: start + 7) }
+            #expect(throws: FileError.self) { try rotation.replaceAll(.vault, nowSeconds: start + 7) }
             #expect(try rotation.look(.vault).ring.keys.contains { $0.text == first.text }, "nothing is lost for it")
             // The oldest goes thirty days after it was retired, and the time that a replica may have gone on with it.
             let kept = KeyKind.vaultKeySeconds + 60
@@ -182,7 +182,7 @@ struct KeyRotationTests {
     @Test func `A folder without keys is not one to rotate`() throws {
         try withFolder { folders, folder in
             try FileManager.default.removeItem(atPath: folder.file(.refresh))
-            let fault = #expect(throws: FileFault.self) {
+            let fault = #expect(throws: FileError.self) {
                 try KeyRotation(folders: folders).step(.refresh, nowSeconds: start)
             }
             #expect(fault?.description.contains("vestibule init") == true)

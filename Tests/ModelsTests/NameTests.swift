@@ -14,13 +14,13 @@ struct NameTests {
     @Test func `Characters are counted as people count them`() throws {
         let family = "👨‍👩‍👧‍👦"
         #expect(try DisplayName(String(repeating: family, count: 50)).value.count == 50)
-        #expect(throws: TextFault.tooLong(charactersMax: 50)) {
+        #expect(throws: TextError.tooLong(charactersMax: 50)) {
             try DisplayName(String(repeating: family, count: 51))
         }
-        #expect(throws: TextFault.tooShort(charactersMin: 2)) { try DisplayName(family) }
-        #expect(throws: TextFault.tooShort(charactersMin: 2)) { try DisplayName("e\u{301}") }
+        #expect(throws: TextError.tooShort(charactersMin: 2)) { try DisplayName(family) }
+        #expect(throws: TextError.tooShort(charactersMin: 2)) { try DisplayName("e\u{301}") }
         #expect(try DisplayName(String(repeating: "a", count: 50)).value.count == 50)
-        #expect(throws: TextFault.tooLong(charactersMax: 50)) { try DisplayName(String(repeating: "a", count: 51)) }
+        #expect(throws: TextError.tooLong(charactersMax: 50)) { try DisplayName(String(repeating: "a", count: 51)) }
     }
 
     @Test(arguments: [
@@ -28,7 +28,7 @@ struct NameTests {
         "\u{3164}\u{3164}", "\u{2800}\u{2800}", "\u{115F}\u{1160}", "\u{E0020}\u{E0021}\u{E0022}",
     ])
     func `A name that can't be seen is too short`(text: String) {
-        #expect(throws: TextFault.tooShort(charactersMin: 2)) { try DisplayName(text) }
+        #expect(throws: TextError.tooShort(charactersMin: 2)) { try DisplayName(text) }
     }
 
     @Test(arguments: [
@@ -36,14 +36,14 @@ struct NameTests {
         "Ann\u{2029}Bob", "\u{202E}Bob Ann", "Ann\u{202A}Bob", "Ann\u{2066}Bob\u{2069}", "Ann\r\nBob",
     ])
     func `Control and direction characters are refused`(text: String) {
-        #expect(throws: TextFault.forbiddenCharacter) { try DisplayName(text) }
-        #expect(throws: TextFault.forbiddenCharacter) { try GroupName(text) }
+        #expect(throws: TextError.forbiddenCharacter) { try DisplayName(text) }
+        #expect(throws: TextError.forbiddenCharacter) { try GroupName(text) }
     }
 
     @Test func `Marks piled on a few letters are bounded by bytes`() {
         let pile = String(repeating: "e" + String(repeating: "\u{301}", count: 60), count: 20)
-        #expect(throws: TextFault.tooManyBytes(bytesMax: 2_000)) { try DisplayName(pile) }
-        #expect(throws: TextFault.tooLong(charactersMax: 50)) {
+        #expect(throws: TextError.tooManyBytes(bytesMax: 2_000)) { try DisplayName(pile) }
+        #expect(throws: TextError.tooLong(charactersMax: 50)) {
             try DisplayName(String(repeating: "x", count: 10_000_000))
         }
     }
@@ -51,17 +51,17 @@ struct NameTests {
     @Test func `A contact's name has 1 to 50 characters`() throws {
         for name in ["李", "J", "é", "👩‍👩‍👧"] { #expect(try ContactName(name).value == name) }
         #expect(try ContactName(String(repeating: "a", count: 50)).value.count == 50)
-        #expect(throws: TextFault.tooLong(charactersMax: 50)) { try ContactName(String(repeating: "a", count: 51)) }
-        #expect(throws: TextFault.tooShort(charactersMin: 1)) { try ContactName(" \u{200B} ") }
-        #expect(throws: TextFault.forbiddenCharacter) { try ContactName("Ann\nBob") }
+        #expect(throws: TextError.tooLong(charactersMax: 50)) { try ContactName(String(repeating: "a", count: 51)) }
+        #expect(throws: TextError.tooShort(charactersMin: 1)) { try ContactName(" \u{200B} ") }
+        #expect(throws: TextError.forbiddenCharacter) { try ContactName("Ann\nBob") }
         #expect(!"\(try ContactName("Maria"))".contains("Maria"))
     }
 
     @Test func `A group's name has 1 to 80 characters`() throws {
         #expect(try GroupName("G").value == "G")
         #expect(try GroupName(" " + String(repeating: "👩‍👩‍👧", count: 80)).value.count == 80)
-        #expect(throws: TextFault.tooLong(charactersMax: 80)) { try GroupName(String(repeating: "g", count: 81)) }
-        #expect(throws: TextFault.tooShort(charactersMin: 1)) { try GroupName(" \u{200B} ") }
+        #expect(throws: TextError.tooLong(charactersMax: 80)) { try GroupName(String(repeating: "g", count: 81)) }
+        #expect(throws: TextError.tooShort(charactersMin: 1)) { try GroupName(" \u{200B} ") }
     }
 
     @Test func `Printed names don't tell the names`() throws {

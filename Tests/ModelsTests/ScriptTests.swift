@@ -37,8 +37,8 @@ struct ScriptTests {
         "Ann٣۳", "٣३ab", "कabcд", "ѕcоре",
     ])
     func `A word that mixes scripts to look like another is refused`(name: String) {
-        #expect(throws: TextFault.mixedScripts) { try DisplayName(name) }
-        #expect(throws: TextFault.mixedScripts) { try GroupName("\(name), \(name)") }
+        #expect(throws: TextError.mixedScripts) { try DisplayName(name) }
+        #expect(throws: TextError.mixedScripts) { try GroupName("\(name), \(name)") }
     }
 
     @Test(arguments: [
@@ -68,20 +68,20 @@ struct ScriptTests {
     }
 
     @Test func `Full-width letters are no way around the rule`() {
-        #expect(throws: TextFault.mixedScripts) { try GroupName("Ａdмin") }
-        #expect(throws: TextFault.mixedScripts) { try GroupName("𝐀dмin") }
-        #expect(throws: TextFault.mixedScripts) { try GroupName("Ad\u{200D}м\u{200B}in") }
+        #expect(throws: TextError.mixedScripts) { try GroupName("Ａdмin") }
+        #expect(throws: TextError.mixedScripts) { try GroupName("𝐀dмin") }
+        #expect(throws: TextError.mixedScripts) { try GroupName("Ad\u{200D}м\u{200B}in") }
     }
 
     @Test func `A letter carries at most four marks`() throws {
         #expect(try GroupName("q\u{301}\u{302}\u{303}\u{304}").value.count == 1)
-        #expect(throws: TextFault.tooManyMarks(marksMax: 4)) { try GroupName("q\u{301}\u{302}\u{303}\u{304}\u{306}") }
+        #expect(throws: TextError.tooManyMarks(marksMax: 4)) { try GroupName("q\u{301}\u{302}\u{303}\u{304}\u{306}") }
     }
 
     @Test func `A text of nothing but joiners and tags is done with soon`() {
         for filler in ["\u{200C}", "\u{200D}", "\u{E0061}", "\u{FE0F}"] {
             let text = "🏴" + String(repeating: filler, count: 4_000 / filler.utf8.count - 1)
-            #expect(throws: TextFault.tooShort(charactersMin: 2)) { try DisplayName(text) }
+            #expect(throws: TextError.tooShort(charactersMin: 2)) { try DisplayName(text) }
         }
     }
 

@@ -84,7 +84,7 @@ enum NumberOperation: Sendable {
 enum NumberAnswer: Equatable, Sendable {
     case saved(phone: String?, isProven: Bool)
     case held(by: UserID)
-    case fault(ProfileFault)
+    case fault(ProfileError)
     case proven(takenFrom: [UserID])
     case conflict
     case outdated

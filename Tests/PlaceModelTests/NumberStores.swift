@@ -29,7 +29,7 @@ struct NumberStores: Sendable {
     func perform(_ operation: NumberOperation, _ now: Int64) async throws -> NumberAnswer {
         do {
             return try await attempt(operation, now)
-        } catch let fault as ProfileFault { return .fault(fault) }
+        } catch let fault as ProfileError { return .fault(fault) }
     }
 
     private func attempt(_ operation: NumberOperation, _ now: Int64) async throws -> NumberAnswer {

@@ -49,7 +49,7 @@ enum PlaceStep: Sendable {
 /// What an operation is answered.
 enum PlaceAnswer: Equatable, Sendable {
     case done
-    case fault(InvitesFault)
+    case fault(InvitesError)
     case count(Int)
     case verdict(Bool)
     case group(Group)
@@ -82,7 +82,7 @@ extension PlaceState {
         _ operation: PlaceOperation,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> PlaceAnswer {
+    ) throws(InvitesError) -> PlaceAnswer {
         switch operation {
         case .apply(let events): return .count(try apply(events, now))
         case .create(let new): return .group(try create(new, rules, now))

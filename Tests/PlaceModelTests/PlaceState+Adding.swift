@@ -17,7 +17,7 @@ extension PlaceState {
         by callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> [Roster.Answer] {
+    ) throws(InvitesError) -> [Roster.Answer] {
         let (group, _) = try group(id, for: callerID)
         try requireProven(callerID, in: group)
         let first = plan(people, id, group, callerID, rules, now) { _ in nil }
@@ -25,7 +25,7 @@ extension PlaceState {
         let awaited = groups.values.reduce(0) { sum, group in
             sum + group.rows.values.count { $0.addedBy == callerID && $0.userID == nil }
         }
-        var refusals: [Int: InvitesFault] = [:]
+        var refusals: [Int: InvitesError] = [:]
         // What is used up before is asked for nobody whom the group doesn't await, whoever else is in the batch.
         for index in first.indices where first[index].isCostly && group.waiting(people[index].phone.digits) == nil {
             if let wait = wait(for: people[index].phone.digits, by: callerID, rules, now) {
@@ -69,7 +69,7 @@ extension PlaceState {
         _ callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64,
-        refusal: (Int) -> InvitesFault?
+        refusal: (Int) -> InvitesError?
     ) -> [Roster.Answer] {
         var there = group.rows.values.filter { $0.isLive(now) }
         return people.enumerated().map { index, person in
@@ -252,5 +252,5 @@ extension Roster.Answer {
         }
     }
 
-    fileprivate var refusal: InvitesFault? { if case .refused(let fault) = self { fault } else { nil } }
+    fileprivate var refusal: InvitesError? { if case .refused(let fault) = self { fault } else { nil } }
 }

@@ -4,7 +4,7 @@ import ServiceKit
 
 /// Making, changing and leaving groups.
 extension PlaceState {
-    mutating func create(_ new: NewPlace, _ rules: PlaceRules, _ now: Int64) throws(InvitesFault) -> Group {
+    mutating func create(_ new: NewPlace, _ rules: PlaceRules, _ now: Int64) throws(InvitesError) -> Group {
         let key = new.key.map { CreationKey(userID: new.ownerID, key: $0) }
         if let key, let earlier = keys[key] {
             guard keyTexts[key] == new.requestText else { throw .idempotencyKeyReused }
@@ -40,7 +40,7 @@ extension PlaceState {
         by callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> Group {
+    ) throws(InvitesError) -> Group {
         let (group, role) = try group(id, for: callerID)
         if name != nil, role == .member { throw .roleInsufficient }
         if openness != nil, role != .owner { throw .roleInsufficient }
@@ -80,13 +80,13 @@ extension PlaceState {
         }
     }
 
-    mutating func delete(_ id: GroupID, by callerID: UserID) throws(InvitesFault) {
+    mutating func delete(_ id: GroupID, by callerID: UserID) throws(InvitesError) {
         let (_, role) = try group(id, for: callerID)
         guard role == .owner else { throw .roleInsufficient }
         groups[id] = nil
     }
 
-    mutating func leave(_ id: GroupID, _ userID: UserID) throws(InvitesFault) {
+    mutating func leave(_ id: GroupID, _ userID: UserID) throws(InvitesError) {
         guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else { return }
         guard role == .owner else { return goOut(userID, of: id) }
         guard !group.rows.values.contains(where: { $0.userID != userID && isOpen($0) }) else {
@@ -129,7 +129,7 @@ extension PlaceState {
         by callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> Group {
+    ) throws(InvitesError) -> Group {
         let (group, role) = try group(id, for: callerID)
         let heir = group.rows[memberID]?.userID
         if heir == group.ownerID { return try domain(id, for: callerID) }
@@ -149,7 +149,7 @@ extension PlaceState {
         by callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> Member {
+    ) throws(InvitesError) -> Member {
         let (group, role) = try group(id, for: callerID)
         guard role == .owner else { throw .roleInsufficient }
         guard let userID = group.rows[memberID]?.userID else { throw .memberNotFound }
@@ -159,7 +159,7 @@ extension PlaceState {
         return try member(memberID, of: id, seenBy: callerID)
     }
 
-    mutating func remove(_ memberID: MemberID, from id: GroupID, by callerID: UserID) throws(InvitesFault) {
+    mutating func remove(_ memberID: MemberID, from id: GroupID, by callerID: UserID) throws(InvitesError) {
         let (group, role) = try group(id, for: callerID)
         guard let row = group.rows[memberID] else {
             guard let asked = group.requests.first(where: { $0.value.id == memberID }) else { return }
@@ -204,7 +204,7 @@ extension PlaceState {
         return row
     }
 
-    func member(_ memberID: MemberID, of id: GroupID, seenBy viewerID: UserID) throws(InvitesFault) -> Member {
+    func member(_ memberID: MemberID, of id: GroupID, seenBy viewerID: UserID) throws(InvitesError) -> Member {
         guard let group = groups[id], let row = group.rows[memberID] else { throw .memberNotFound }
         return domain(row, of: id, group, seenBy: viewerID)
     }

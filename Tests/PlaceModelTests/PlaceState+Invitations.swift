@@ -26,7 +26,7 @@ extension PlaceState {
         to id: GroupID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> MemberID {
+    ) throws(InvitesError) -> MemberID {
         guard let group = groups[id] else { throw .notAMember }
         let own = group.member(entry.userID)
         let waiting = waiting(entry.userID, in: group)
@@ -60,7 +60,7 @@ extension PlaceState {
         by userID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> Member {
+    ) throws(InvitesError) -> Member {
         guard let group = groups[id], group.member(userID) != nil || !waiting(userID, in: group).isEmpty else {
             throw .invitation(.notFound)
         }
@@ -79,7 +79,7 @@ extension PlaceState {
         return try member(admitted, of: id, seenBy: userID)
     }
 
-    mutating func decline(_ memberID: MemberID, in id: GroupID, by userID: UserID) throws(InvitesFault) {
+    mutating func decline(_ memberID: MemberID, in id: GroupID, by userID: UserID) throws(InvitesError) {
         guard let group = groups[id] else { throw .invitation(.notFound) }
         if group.requests[userID]?.id == memberID {
             groups[id]?.requests[userID] = nil
@@ -99,7 +99,7 @@ extension PlaceState {
         by callerID: UserID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> Member {
+    ) throws(InvitesError) -> Member {
         let (group, role) = try group(id, for: callerID)
         let entry = Entry(
             userID: userID,
@@ -131,7 +131,7 @@ extension PlaceState {
         return try member(admitted, of: id, seenBy: callerID)
     }
 
-    private func requireOpenPerson(_ userID: UserID) throws(InvitesFault) {
+    private func requireOpenPerson(_ userID: UserID) throws(InvitesError) {
         if closed.contains(userID) { throw .invitation(.personChanged) }
         if held[userID] != nil { throw .accountHeld }
     }
@@ -144,7 +144,7 @@ extension PlaceState {
         _ id: GroupID,
         _ callerID: UserID,
         _ role: GroupRole
-    ) throws(InvitesFault) -> Member {
+    ) throws(InvitesError) -> Member {
         guard seated == userID else { throw .invitation(.personChanged) }
         guard userID != callerID || role == .owner else { throw .roleInsufficient }
         guard let phone = row.phone else { return try member(row.id, of: id, seenBy: callerID) }
@@ -165,7 +165,7 @@ extension PlaceState {
         _ new: NewGroupLink,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) {
+    ) throws(InvitesError) {
         let (_, role) = try group(id, for: callerID)
         guard role != .member else { throw .roleInsufficient }
         _ = count(rules.links, of: callerID, 1, now)
@@ -177,7 +177,7 @@ extension PlaceState {
         )
     }
 
-    mutating func revoke(_ linkID: GroupLinkID, of id: GroupID, by callerID: UserID) throws(InvitesFault) {
+    mutating func revoke(_ linkID: GroupLinkID, of id: GroupID, by callerID: UserID) throws(InvitesError) {
         let (_, role) = try group(id, for: callerID)
         guard role != .member else { throw .roleInsufficient }
         groups[id]?.links[linkID]?.isRevoked = true
@@ -189,7 +189,7 @@ extension PlaceState {
         _ newID: MemberID,
         _ rules: PlaceRules,
         _ now: Int64
-    ) throws(InvitesFault) -> PlaceAnswer {
+    ) throws(InvitesError) -> PlaceAnswer {
         guard let (id, group) = groups.first(where: { $0.value.links[linkID] != nil }), let link = group.links[linkID]
         else { throw .invitation(.linkInvalid) }
         try requireOpen(userID)
@@ -224,12 +224,12 @@ extension PlaceState {
 
     // MARK: - Blocks, and what is over
 
-    mutating func block(_ inviterID: UserID, by userID: UserID) throws(InvitesFault) {
+    mutating func block(_ inviterID: UserID, by userID: UserID) throws(InvitesError) {
         try requireOpen(userID)
         blocks.insert(PlaceBlock(userID: userID, inviterID: inviterID))
     }
 
-    mutating func unblock(_ inviterID: UserID, by userID: UserID, _ now: Int64) throws(InvitesFault) {
+    mutating func unblock(_ inviterID: UserID, by userID: UserID, _ now: Int64) throws(InvitesError) {
         try requireOpen(userID)
         guard blocks.remove(PlaceBlock(userID: userID, inviterID: inviterID)) != nil else { return }
         for phone in phones(of: userID).sorted() { _ = link(phone, to: userID, now) }
@@ -246,7 +246,7 @@ extension PlaceState {
 
 /// The end of accounts.
 extension PlaceState {
-    mutating func hold(_ userID: UserID, _ absorption: EventID) throws(InvitesFault) -> Bool {
+    mutating func hold(_ userID: UserID, _ absorption: EventID) throws(InvitesError) -> Bool {
         if closed.contains(userID) { return true }
         if refused.contains(absorption) { return false }
         if let holder = held[userID] {

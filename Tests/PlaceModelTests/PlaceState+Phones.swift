@@ -12,7 +12,7 @@ extension PlaceState {
     /// How many of a group may be in doubt for one number.
     private static let doubtsMax = 8
 
-    mutating func apply(_ events: [PhoneEvent], _ now: Int64) throws(InvitesFault) -> Int {
+    mutating func apply(_ events: [PhoneEvent], _ now: Int64) throws(InvitesError) -> Int {
         var fresh: [PhoneEvent] = []
         for event in events where applied.insert(event.id).inserted { fresh.append(event) }
         for event in fresh {

@@ -184,7 +184,7 @@ struct PlaceState: Equatable, Sendable {
 
     // MARK: - What operations ask
 
-    func group(_ id: GroupID, for userID: UserID) throws(InvitesFault) -> (PlaceGroup, GroupRole) {
+    func group(_ id: GroupID, for userID: UserID) throws(InvitesError) -> (PlaceGroup, GroupRole) {
         // Between the closing of an account and the leaving of its groups the user is there, and changes nothing.
         guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else {
             throw .notAMember
@@ -199,12 +199,12 @@ struct PlaceState: Equatable, Sendable {
     /// Whether somebody has added a person whom they don't block.
     func isWanted(_ row: PlaceRow, by userID: UserID) -> Bool { !row.inviters.allSatisfy { blocks(userID, $0) } }
 
-    func requireOpen(_ userID: UserID) throws(InvitesFault) {
+    func requireOpen(_ userID: UserID) throws(InvitesError) {
         if closed.contains(userID) { throw .accountClosed }
         if held[userID] != nil { throw .accountHeld }
     }
 
-    func domain(_ id: GroupID, for userID: UserID) throws(InvitesFault) -> Group {
+    func domain(_ id: GroupID, for userID: UserID) throws(InvitesError) -> Group {
         let (group, role) = try group(id, for: userID)
         return Group(
             id: id,
@@ -223,7 +223,7 @@ struct PlaceState: Equatable, Sendable {
     }
 
     /// Refuses a plain member who is there by a number alone.
-    func requireProven(_ userID: UserID, in group: PlaceGroup) throws(InvitesFault) {
+    func requireProven(_ userID: UserID, in group: PlaceGroup) throws(InvitesError) {
         guard group.role(of: userID) == .member, let row = group.member(userID), isByUnprovenNumber(row) else { return }
         throw .invitation(.memberUnconfirmed)
     }

@@ -37,7 +37,7 @@ final class PlaceStores: Sendable {
     func perform(_ operation: PlaceOperation, _ now: Int64) async throws -> PlaceAnswer {
         do {
             return try await attempt(operation, now)
-        } catch let fault as InvitesFault { return .fault(fault) }
+        } catch let fault as InvitesError { return .fault(fault) }
     }
 
     private func attempt(_ operation: PlaceOperation, _ now: Int64) async throws -> PlaceAnswer {

@@ -171,7 +171,7 @@ extension ServerTests {
                             deadline: deadline
                         ) { _ in
                             tries.add(1, ordering: .relaxed)
-                            throw PostgresError.server(ServerFault(state: state, message: ""))
+                            throw PostgresError.server(PostgresServerError(state: state, message: ""))
                         }
                     }
                 }

@@ -145,7 +145,11 @@ struct PartTests {
     }
 
     @Test func `An error prints nothing of what was stored`() {
-        var fault = ServerFault(state: .uniqueViolation, message: "duplicate 639171234567", constraint: "phones_pkey")
+        var fault = PostgresServerError(
+            state: .uniqueViolation,
+            message: "duplicate 639171234567",
+            constraint: "phones_pkey"
+        )
         fault.detail = "Key (phone)=(639171234567) already exists."
         let error = PostgresError.server(fault)
         #expect(!"\(error)".contains("6391"))

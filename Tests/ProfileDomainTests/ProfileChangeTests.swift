@@ -8,7 +8,7 @@ struct ProfileChangeTests {
         phoneNumber: String? = nil,
         username: String? = nil,
         required: RequiredFields = .standard
-    ) throws(ProfileFault) -> ProfileChange {
+    ) throws(ProfileError) -> ProfileChange {
         try ProfileChange(
             displayName: displayName,
             phoneNumber: phoneNumber,
@@ -37,7 +37,7 @@ struct ProfileChangeTests {
 
     @Test func `Required fields can't be emptied`() {
         #expect(
-            throws: ProfileFault.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])
+            throws: ProfileError.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])
         ) { try change(displayName: "", phoneNumber: "") }
     }
 
@@ -45,18 +45,18 @@ struct ProfileChangeTests {
     {
         let none = try change(displayName: "", phoneNumber: "", username: "", required: RequiredFields([]))
         #expect(none == ProfileChange(displayName: .remove, phone: .remove, username: .remove))
-        #expect(throws: ProfileFault.invalidFields([.username(.tooShort)])) {
+        #expect(throws: ProfileError.invalidFields([.username(.tooShort)])) {
             try change(displayName: "", username: "", required: RequiredFields([.username]))
         }
         // Spaces are no empty field, but no name either.
-        #expect(throws: ProfileFault.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])) {
+        #expect(throws: ProfileError.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])) {
             try change(displayName: "  ", phoneNumber: " ", required: RequiredFields([]))
         }
     }
 
     @Test func `All faults are told at once`() throws {
         let fault = try #require(
-            throws: ProfileFault.self,
+            throws: ProfileError.self,
             performing: {
                 try change(displayName: "x", phoneNumber: "12", username: "no spaces")
             }

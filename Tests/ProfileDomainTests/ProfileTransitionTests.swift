@@ -136,7 +136,7 @@ struct ProfileTransitionTests {
         }
         #expect(try decide(profile, change("Clara", 7))?.profile.revision == 8)
         for expected: Int64 in [0, 6, 8] {
-            #expect(throws: ProfileFault.revisionMismatch(current: 7)) {
+            #expect(throws: ProfileError.revisionMismatch(current: 7)) {
                 try decide(profile, try change("Clara", expected))
             }
             #expect(try decide(profile, change("Maria", expected)) == nil, "an answer was lost")
@@ -154,7 +154,7 @@ struct ProfileTransitionTests {
         #expect(try decide(profile, ProfileChange(avatar: .set(Avatar(upload: first)))) == nil)
         let renamed = ProfileChange(displayName: .set(try DisplayName("Maria")))
         #expect(try #require(try decide(profile, renamed)).droppedUpload == nil)
-        #expect(throws: ProfileFault.invalidFields([.avatar(.notUploaded)])) {
+        #expect(throws: ProfileError.invalidFields([.avatar(.notUploaded)])) {
             try decide(profile, ProfileChange(avatar: .set(Avatar(upload: second))))
         }
         #expect(try decide(Profile(userID: userID, avatar: url), ProfileChange(avatar: .remove))?.droppedUpload == nil)

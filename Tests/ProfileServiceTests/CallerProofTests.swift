@@ -110,20 +110,4 @@ import Testing
             #expect(told.userID == mallory.description && told.displayName.isEmpty)
         }
     }
-
-    @Test func `For the time of an upgrade a gateway of the version before is answered as ever`() async throws {
-        try await ProfileFixture.run(acceptsEarlierGateways: true) { service in
-            let maria = someone()
-            try await service.update(maria, displayName: "Maria", username: "maria")
-            let sent =
-                try ProfileV1.LookUpProfileRequest.with { $0.userID = maria.description }.serializedBytes() as [UInt8]
-            let named = try ProfileV1.GetProfileRequest(serializedBytes: sent)
-            #expect(try await service.client.getProfile(named).profile.displayName == "Maria")
-            var question = try ProfileV1.CheckUsernameRequest(serializedBytes: sent)
-            question.username = "maria"
-            #expect(try await service.client.checkUsername(question).isFree, "their own")
-            let error = try await failure { try await service.client.getProfile(.init()) }
-            #expect(error.reason == "CALLER_PROOF_REQUIRED")
-        }
-    }
 }

@@ -39,7 +39,6 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
         required: RequiredFields = .standard,
-        acceptsEarlierGateways: Bool = false,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         try await TestDatabase.withMigrated(ProfileMigrations.all, schema: "profile") { facts in
@@ -48,7 +47,6 @@ struct ProfileFixture: Sendable {
                 tryLimit: tryLimit,
                 limits: limits,
                 required: required,
-                acceptsEarlierGateways: acceptsEarlierGateways,
                 body
             )
         }
@@ -60,7 +58,6 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
         required: RequiredFields = .standard,
-        acceptsEarlierGateways: Bool = false,
         waitLimit: Duration = .seconds(60),
         lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
@@ -86,7 +83,7 @@ struct ProfileFixture: Sendable {
                     ),
                 requiredFields: required,
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
-                callers: callers(acceptsEarlierGateways: acceptsEarlierGateways),
+                callers: ProvenCallers(service: "profile", keys: [proofKey].compactMap { $0 }),
                 identityAddress: try #require(AddressList("127.0.0.1:7001")),
                 invitesAddress: try #require(AddressList("127.0.0.1:7003"))
             ),
@@ -155,14 +152,6 @@ struct ProfileFixture: Sendable {
     /// The service's key of proofs.
     static let proofKey = CallerProofKey(master: [UInt8](repeating: 5, count: 32), service: "profile")
 
-    private static func callers(acceptsEarlierGateways: Bool) -> ProvenCallers {
-        ProvenCallers(
-            service: "profile",
-            keys: [proofKey].compactMap { $0 },
-            acceptsEarlierGateways: acceptsEarlierGateways
-        )
-    }
-
     /// What a gateway calls the service with on behalf of a user.
     func options(for userID: UserID) -> CallOptions {
         let minute = CallerProof.minute(madeAtMilliseconds: clock.clock.nowMilliseconds)
@@ -184,7 +173,7 @@ struct ProfileFixture: Sendable {
     /// What `profile outbox` says.
     @discardableResult
     func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await OutboxDesk.profile(database, clock: clock.clock).run(command)
+        try await OutboxAdmin.profile(database, clock: clock.clock).run(command)
     }
 
     func count(_ sql: String) async throws -> Int64 {

@@ -30,7 +30,7 @@ final class ProfileSettingsTests {
             environment: [
                 ClientAddressKey.key.name: "/address.key", "VESTIBULE_PROFILE_KEYS_FOLDER": folder.path,
             ].merging(values) { $1 },
-            readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
+            readFile: { (_, _) throws(FileError) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
         )
         return try ProfileSettings(configuration)
     }
@@ -92,7 +92,7 @@ final class ProfileSettingsTests {
 
     @Test(arguments: ["phone", "none,username", "username,", "email"])
     func `A field that there is not is told`(text: String) throws {
-        let faults = try #require(throws: ConfigurationFaults.self) {
+        let faults = try #require(throws: ConfigurationErrors.self) {
             _ = try settings(["VESTIBULE_PROFILE_REQUIRED_FIELDS": text])
         }
         #expect(faults.faults.map(\.key) == ["VESTIBULE_PROFILE_REQUIRED_FIELDS"])
@@ -106,9 +106,9 @@ final class ProfileSettingsTests {
                 "VESTIBULE_PHONE_REGION": "Atlantis", ClientAddressKey.key.name: "/address.key",
                 "VESTIBULE_PROFILE_KEYS_FOLDER": "/nowhere",
             ],
-            readFile: { (_, _) throws(FileFault) in [7] }
+            readFile: { (_, _) throws(FileError) in [7] }
         )
-        let faults = try #require(throws: ConfigurationFaults.self) { try ProfileSettings(configuration) }
+        let faults = try #require(throws: ConfigurationErrors.self) { try ProfileSettings(configuration) }
         #expect(
             faults.faults.map(\.key)
                 == ["VESTIBULE_PHONE_REGION", ClientAddressKey.key.name, "VESTIBULE_PROFILE_KEYS_FOLDER"]

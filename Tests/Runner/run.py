@@ -7,7 +7,7 @@
     run.py --list           the suites
 
 What a suite prints goes to .build/tests/SUITE.log. Failed tests are shown when their suite ends, and once more at the end.
-The last line is 'N passed, N failed'. JOBS=N runs that many suites at the same time; without it, two more than there are
+The last line is 'N passed, N failed'. JOBS=N runs that many suites at the same time; without it, one more than there are
 cores, since most suites wait for programs that they started.
 """
 
@@ -136,7 +136,7 @@ def prepare():
         SWIFT_BACKTRACE="enable=no",
         WARNINGS_ARE_ERRORS="1",
         # All tests at once starve each other's tasks: some make keys or start servers, which holds a thread of the pool.
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=str((os.cpu_count() or 1) * 2),
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=str((os.cpu_count() or 1) * 3),
     )
     for command in (["Sources/install-dependencies.sh", "test"], ["Tests/Interop/setup.sh"],
                     ["Sources/build-with-progress.sh", "--build-tests"]):
@@ -168,7 +168,7 @@ def main(arguments):
             print(f"Tests/Runner/run.py: no suite and no part is named {options.only!r}; --list lists the suites", file=sys.stderr)
             return 2
     environment = prepare()
-    jobs = int(os.environ.get("JOBS") or (os.cpu_count() or 1) + 2)
+    jobs = int(os.environ.get("JOBS") or (os.cpu_count() or 1) + 1)
     passed, failed, summary = run_all(chosen, environment, max(jobs, 1))
     if summary:
         print("What failed:")

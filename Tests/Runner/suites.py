@@ -19,22 +19,16 @@ def pytest_suite(name, folder, summary, *arguments):
     return Suite(name, summary, [f"Tests/{folder}/run.sh", "--quiet", *arguments], counting.count_pytest)
 
 
-#: Swift tests under way at the same time. Without a bound all begin at once: each with a database and connections of its own, and
-#: each waits for all others whenever it has something to do.
-TESTS_AT_ONCE = 8
-
-
 def swift_suite(name, summary, *arguments):
-    command = ["swift", "test", "--skip-build", "--disable-xctest", "--experimental-maximum-parallelization-width", str(TESTS_AT_ONCE)]
-    return Suite(name, summary, [*command, *arguments], counting.count_swift)
+    return Suite(name, summary, ["swift", "test", "--skip-build", "--disable-xctest", *arguments], counting.count_swift)
 
 
 def script_suite(name, summary, *command):
     return Suite(name, summary, list(command), counting.count_sum)
 
 
-#: Three workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
-PARALLEL_FILES = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+#: Two workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
+PARALLEL_FILES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 #: What a change can break: `make test`.
 TESTS = [

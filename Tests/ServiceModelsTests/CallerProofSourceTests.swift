@@ -7,7 +7,6 @@ import RPC
 import RPCTransport
 import ServiceKit
 import ServiceModels
-import SwiftProtobuf
 import Testing
 
 /// A service's keys of proofs, which are read from a folder again and again.
@@ -40,7 +39,7 @@ final class CallerProofSourceTests {
     }
 
     private func problem(_ values: [String: String]) throws -> String {
-        let faults = try #require(throws: ConfigurationFaults.self) { try source(values) }
+        let faults = try #require(throws: ConfigurationErrors.self) { try source(values) }
         return faults.description
     }
 
@@ -79,7 +78,6 @@ final class CallerProofSourceTests {
             (folders.own.path, "\(folders.own.file(.proof)) holds other keys than those of profile"),
         ] {
             #expect(try problem([name: folder]) == "\(name) names a folder in which \(told)")
-            #expect(try problem([name: folder, "VESTIBULE_CALLERS_WITHOUT_PROOF": "true"]).contains(told))
         }
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let key = try #require(try folders.folder(of: "profile").read(.proof, of: "profile")).current.text
@@ -89,22 +87,6 @@ final class CallerProofSourceTests {
         #expect(told.contains("has a key that is not 32 bytes") && !told.contains("hush"))
     }
 
-    @Test func `Callers without proof are refused unless somebody says so`() throws {
-        let sent = try ProfileV1.LookUpProfileRequest.with { $0.userID = user.description }.serializedBytes() as [UInt8]
-        let named = try ProfileV1.GetProfileRequest(serializedBytes: sent).unknownFields
-        let call = ServerContext(
-            ServerCall(
-                method: ProfileServiceMethods.getProfile,
-                metadata: Metadata(),
-                deadline: nil,
-                peer: PeerInfo(address: "127.0.0.1:1", isEncrypted: false, certificateNames: [])
-            )
-        )
-        #expect(throws: CallerProofFault.missing) { try source().callers.user(of: call, earlier: named) }
-        let open = try source(["VESTIBULE_CALLERS_WITHOUT_PROOF": "true"])
-        #expect(try open.callers.user(of: call, earlier: named) == user)
-    }
-
     @Test func `A rotation is taken over step by step, and a folder that can't be used changes nothing`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let source = try source()
@@ -112,9 +94,9 @@ final class CallerProofSourceTests {
         let reader = source.reader(for: callers, clock: Self.clock, logger: Logger(label: "test"))
         func isTaken(_ context: ServerContext) async throws -> Bool {
             let onLoop = try await group.loops[0].run { [user] in
-                (try? callers.current.user(of: context, earlier: .init())) == user
+                (try? callers.current.user(of: context)) == user
             }
-            #expect(((try? callers.current.user(of: context, earlier: .init())) == user) == onLoop)
+            #expect(((try? callers.current.user(of: context)) == user) == onLoop)
             return onLoop
         }
         func areTaken(_ contexts: ServerContext...) async throws -> [Bool] {

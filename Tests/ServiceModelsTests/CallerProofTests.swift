@@ -32,7 +32,7 @@ struct CallerProofTests {
         _ keys: [CallerProofKey]? = nil,
         for service: String = "profile",
         at milliseconds: Int64 = nowMilliseconds
-    ) throws(CallerProofFault) -> CallerProof {
+    ) throws(CallerProofError) -> CallerProof {
         try CallerProof(text, under: keys ?? [profile], for: service, nowMilliseconds: milliseconds)
     }
 
@@ -59,7 +59,7 @@ struct CallerProofTests {
                 var changed = bytes
                 changed[index] ^= 1 << bit
                 // The version and the key's id say which code it has; the rest is what the code is of, and the code itself.
-                let fault: CallerProofFault = index < 5 ? .malformed : .forged
+                let fault: CallerProofError = index < 5 ? .malformed : .forged
                 #expect(throws: fault) { try check(Base64URL.encode(changed)) }
             }
         }
@@ -67,10 +67,10 @@ struct CallerProofTests {
 
     @Test func `A proof to another service is refused, whoever holds its key`() throws {
         let toInvites = proof(session: session).text(under: invites, for: "invites")
-        #expect(throws: CallerProofFault.malformed) { try check(toInvites) }
+        #expect(throws: CallerProofError.malformed) { try check(toInvites) }
         // With the key of one service nobody makes a proof to another, nor is one taken under another name.
-        #expect(throws: CallerProofFault.forged) { try check(text, [profile], for: "invites") }
-        #expect(throws: CallerProofFault.malformed) { try check(text, [invites], for: "invites") }
+        #expect(throws: CallerProofError.forged) { try check(text, [profile], for: "invites") }
+        #expect(throws: CallerProofError.malformed) { try check(text, [invites], for: "invites") }
     }
 
     @Test func `Another user's or session's is refused`() throws {
@@ -79,21 +79,21 @@ struct CallerProofTests {
         for range in [9..<25, 25..<41] {
             var changed = bytes
             changed.replaceSubrange(range, with: other.bytes)
-            #expect(throws: CallerProofFault.forged) { try check(Base64URL.encode(changed)) }
+            #expect(throws: CallerProofError.forged) { try check(Base64URL.encode(changed)) }
         }
     }
 
     @Test func `What is cut, longer or no base64url is none`() {
         let text = text
         for count in 0..<text.utf8.count {
-            #expect(throws: CallerProofFault.malformed) { try check(String(text.prefix(count))) }
+            #expect(throws: CallerProofError.malformed) { try check(String(text.prefix(count))) }
         }
         for other in [
             text + "A", text + "AAAA", " " + text.dropFirst(), text.replacing("_", with: "/"), "=" + text.dropLast(),
         ] {
-            #expect(throws: CallerProofFault.malformed) { try check(other) }
+            #expect(throws: CallerProofError.malformed) { try check(other) }
         }
-        #expect(throws: CallerProofFault.malformed) { try check(String(repeating: "é", count: 38)) }
+        #expect(throws: CallerProofError.malformed) { try check(String(repeating: "é", count: 38)) }
     }
 
     @Test(arguments: [0, 2, 255] as [UInt8])
@@ -102,7 +102,7 @@ struct CallerProofTests {
         content[0] = version
         let label = Array("vestibule caller proof 1".utf8) + [0] + Array("profile".utf8) + [0]
         let code = SHA256.authenticationCode(of: label + content, key: profile.bytes).prefix(16)
-        #expect(throws: CallerProofFault.malformed) { try check(Base64URL.encode(content + code)) }
+        #expect(throws: CallerProofError.malformed) { try check(Base64URL.encode(content + code)) }
         content[0] = 1
         let own = SHA256.authenticationCode(of: label + content, key: profile.bytes).prefix(16)
         #expect(try check(Base64URL.encode(content + own)).userID == user, "the code of the test is the right one")
@@ -115,8 +115,8 @@ struct CallerProofTests {
             #expect(try check(text, keys).userID == user)
             #expect(try check(underNext, keys).userID == user)
         }
-        #expect(throws: CallerProofFault.malformed) { try check(text, [next]) }
-        #expect(throws: CallerProofFault.malformed) { try check(text, []) }
+        #expect(throws: CallerProofError.malformed) { try check(text, [next]) }
+        #expect(throws: CallerProofError.malformed) { try check(text, []) }
     }
 
     /// Each second of two minutes against each difference of the clocks.
@@ -130,15 +130,15 @@ struct CallerProofTests {
                     try check(text, at: made + difference * 1_000)
                 }
             }
-            #expect(throws: CallerProofFault.expired) { try check(text, at: made + 90_000) }
-            #expect(throws: CallerProofFault.expired) { try check(text, at: made - 91_000) }
+            #expect(throws: CallerProofError.expired) { try check(text, at: made + 90_000) }
+            #expect(throws: CallerProofError.expired) { try check(text, at: made - 91_000) }
         }
     }
 
     @Test func `One of last minute is taken, one of the minute before or of the next is not`() throws {
         let minute = CallerProof.minute(madeAtMilliseconds: Self.nowMilliseconds)
-        func taken(at minutes: Int64) -> CallerProofFault? {
-            do throws(CallerProofFault) {
+        func taken(at minutes: Int64) -> CallerProofError? {
+            do throws(CallerProofError) {
                 _ = try check(text, at: (Int64(minute) + minutes) * 60_000 + 30_000)
                 return nil
             } catch {

@@ -8,12 +8,12 @@ struct PhonePolicyConfigurationTests {
         _ environment: [String: String],
         file: [String: String] = [:],
         program: String = "profile"
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationErrors) -> Configuration {
         try Configuration(keys: PhonePolicy.keys, program: program, environment: environment, file: file)
     }
 
     private func problems(_ environment: [String: String], file: [String: String] = [:]) -> [String] {
-        do throws(ConfigurationFaults) {
+        do throws(ConfigurationErrors) {
             _ = try PhonePolicy(try read(environment, file: file))
             return []
         } catch {

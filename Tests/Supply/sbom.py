@@ -82,7 +82,7 @@ def check(bill):
     parts = bill["components"]
     references = [part["bom-ref"] for part in parts]
     if len(set(references)) != len(references):
-        raise ValueError("a component is told twice")
+        raise ValueError("a component is listed twice")
     for part in parts:
         if not part["version"] or part["version"] == "unspecified":
             raise ValueError(f"{part['name']} has no version")

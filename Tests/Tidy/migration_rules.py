@@ -16,26 +16,15 @@ _NO_COLUMN = {"constraint", "check", "foreign", "unique", "primary", "exclude"}
 _READS = re.compile(r"\b(CHECK\s*\(|REFERENCES\b)", re.IGNORECASE)
 _NOT_VALID = re.compile(r"\bNOT\s+VALID\b", re.IGNORECASE)
 
-# What stands in migrations that were made before this rule: they are checked by their sums, and so stay as they are.
-EARLIER = {
-    "Sources/IdentityService/Migrations/IdentityMigrations+PhoneProofs.swift": {
-        "told_phones.before_hash", "phone_assertions.phone_hash"},
-    "Sources/InvitesService/Migrations/InvitesMigrations.swift": {"members.role", "groups.openness"},
-    "Sources/ProfileService/Migrations/ProfileMigrations.swift": {
-        "profiles.phone_claims", "phones.proof", "profiles.proven_phone", "profiles.avatar", "profiles.revision", "outbox.failures"},
-}
-
-
 def check(file):
     if not file.is_swift or file.is_generated or file.folders[:1] != ["Sources"] or "Migrations" not in file.folders:
         return
-    earlier = EARLIER.get(file.path, set())
     for string in _STRING.finditer(file.text):
         sql = _SQL_COMMENT.sub(lambda comment: " " * len(comment.group()), string.group())
         for statement in _ALTER.finditer(sql):
             for offset, clause in _clauses(statement.group(2)):
                 name = _reading(clause)
-                if name and f"{statement.group(1)}.{name}" not in earlier:
+                if name:
                     place = string.start() + statement.start(2) + offset
                     yield file.fault(place, f"{statement.group(1)}.{name} has all rows read under a lock: ADD CONSTRAINT … NOT VALID")
 

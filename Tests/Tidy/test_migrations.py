@@ -3,7 +3,6 @@
 import os
 import sys
 import unittest
-import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -36,17 +35,3 @@ class MigrationRuleTests(unittest.TestCase):
                 "ALTER TABLE a ADD COLUMN b int, -- CHECK (b > 0)\n ADD COLUMN c int;", "ALTER TABLE a ADD CONSTRAINT b UNIQUE (c);"):
             self.assertEqual(self.faults(sql), [], sql)
         self.assertEqual(self.faults("ALTER TABLE a ADD COLUMN b int CHECK (b > 0);", "Tests/PostgresTests/A.swift"), [])
-
-    def test_earlier_ones_stay_and_all_of_them_are_there(self):
-        for path, names in migration_rules.EARLIER.items():
-            with open(os.path.join(os.path.dirname(__file__), "..", "..", path), encoding="utf-8") as file:
-                text = file.read()
-            self.assertEqual(messages(migration_rules.check, path, text), [])
-            for name in names:
-                left = {path: names - {name}}
-                with unittest.mock.patch.object(migration_rules, "EARLIER", left):
-                    self.assertEqual(len(messages(migration_rules.check, path, text)), 1, name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,7 @@
 /// The bytes of a file in their order, read piece by piece: memory is bounded whatever its size.
 public struct ByteInput {
     /// Reads at an offset into the buffer, and tells how many bytes there were; 0 at the end.
-    public typealias Read = (_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportFault) -> Int
+    public typealias Read = (_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int
 
     /// The file's name, for what is told of it.
     public let name: String
@@ -50,14 +50,14 @@ public struct ByteInput {
 
     /// The next byte without taking it; nil at the end.
     @inline(__always)
-    mutating func peek() throws(ImportFault) -> UInt8? {
+    mutating func peek() throws(ImportError) -> UInt8? {
         if position == end, try !fill() { return nil }
         return buffer[position]
     }
 
     /// The next byte; nil at the end.
     @inline(__always)
-    mutating func next() throws(ImportFault) -> UInt8? {
+    mutating func next() throws(ImportError) -> UInt8? {
         guard let byte = try peek() else { return nil }
         position += 1
         offset += 1
@@ -66,16 +66,16 @@ public struct ByteInput {
     }
 
     /// Takes the mark with which some programs begin a file of UTF-8.
-    mutating func skipByteOrderMark() throws(ImportFault) {
+    mutating func skipByteOrderMark() throws(ImportError) {
         guard offset == 0 else { return }
         for expected: UInt8 in [0xef, 0xbb, 0xbf] {
             guard try next() == expected else { return seek(to: 0, line: 1) }
         }
     }
 
-    private mutating func fill() throws(ImportFault) -> Bool {
+    private mutating func fill() throws(ImportError) -> Bool {
         let (at, read) = (offset, read)
-        let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(ImportFault) in
+        let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(ImportError) in
             try read(at, UnsafeMutableRawBufferPointer(bytes))
         }
         (position, end) = (0, count)
@@ -83,7 +83,7 @@ public struct ByteInput {
     }
 
     /// A fault on the line of the next byte.
-    func fault(_ problem: String, line: Int64? = nil) -> ImportFault {
-        ImportFault(name, line: line ?? self.line, problem)
+    func fault(_ problem: String, line: Int64? = nil) -> ImportError {
+        ImportError(name, line: line ?? self.line, problem)
     }
 }

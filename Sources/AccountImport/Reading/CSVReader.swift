@@ -35,7 +35,7 @@ public struct CSVReader {
     init(_ input: ByteInput) { self.input = input }
 
     /// The next record; nil at the end. Lines without anything are no records.
-    mutating func next() throws(ImportFault) -> CSVRecord? {
+    mutating func next() throws(ImportError) -> CSVRecord? {
         while true {
             let line = input.line
             guard let isBlank = try read(from: line) else { return nil }
@@ -45,7 +45,7 @@ public struct CSVReader {
     }
 
     /// Reads a record, and tells whether it is an empty line; nil at the end.
-    private mutating func read(from line: Int64) throws(ImportFault) -> Bool? {
+    private mutating func read(from line: Int64) throws(ImportError) -> Bool? {
         content.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         guard try input.peek() != nil else { return nil }
@@ -80,7 +80,7 @@ public struct CSVReader {
     }
 
     @inline(__always)
-    private mutating func take(_ byte: UInt8, _ state: State) throws(ImportFault) -> State {
+    private mutating func take(_ byte: UInt8, _ state: State) throws(ImportError) -> State {
         let (quote, comma) = (UInt8(ascii: "\""), UInt8(ascii: ","))
         switch state {
         case .start, .plain:

@@ -10,13 +10,13 @@ public final class FileInput: Sendable {
     private let descriptor: Int32
 
     /// Opens a file. It must be one that can be read from anywhere, since an import may go on in its middle.
-    public init(_ path: String) throws(ImportFault) {
+    public init(_ path: String) throws(ImportError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw ImportFault(path, String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw ImportError(path, String(cString: strerror(errno))) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw ImportFault(path, "this is no file that can be read from anywhere, as an import that goes on has to")
+            throw ImportError(path, "this is no file that can be read from anywhere, as an import that goes on has to")
         }
         self.path = path
         count = Int64(facts.st_size)
@@ -26,21 +26,21 @@ public final class FileInput: Sendable {
 
     /// Its bytes from the beginning.
     public func bytes(pieceBytes: Int = 256 * 1024) -> ByteInput {
-        ByteInput(name: path, count: count, pieceBytes: pieceBytes) { offset, buffer throws(ImportFault) in
+        ByteInput(name: path, count: count, pieceBytes: pieceBytes) { offset, buffer throws(ImportError) in
             try self.read(at: offset, buffer)
         }
     }
 
-    private func read(at offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportFault) -> Int {
+    private func read(at offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count >= 0 { return count }
-            guard errno == EINTR else { throw ImportFault(path, String(cString: strerror(errno))) }
+            guard errno == EINTR else { throw ImportError(path, String(cString: strerror(errno))) }
         }
     }
 
     /// The digest of the digests of its pieces.
-    func digest() throws(ImportFault) -> [UInt8] {
+    func digest() throws(ImportError) -> [UInt8] {
         let pieceBytes = 1024 * 1024
         var digests: [UInt8] = []
         var chain = [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -48,7 +48,7 @@ public final class FileInput: Sendable {
         var offset: Int64 = 0
         while true {
             let at = offset
-            let count = try piece.withUnsafeMutableBufferPointer { bytes throws(ImportFault) in
+            let count = try piece.withUnsafeMutableBufferPointer { bytes throws(ImportError) in
                 try self.read(at: at, UnsafeMutableRawBufferPointer(bytes))
             }
             guard count > 0 else { break }

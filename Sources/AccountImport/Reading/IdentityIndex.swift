@@ -19,8 +19,8 @@ final class IdentityIndex {
     /// Reads all of the file once.
     ///
     /// - Parameter folder: where there is room for the index.
-    /// - Throws: `ImportFault` also for a row that can't be read: whose identity it is can't be told then.
-    init(_ file: FileInput, scratch folder: String) throws(ImportFault) {
+    /// - Throws: `ImportError` also for a row that can't be read: whose identity it is can't be told then.
+    init(_ file: FileInput, scratch folder: String) throws(ImportError) {
         let required = SupabaseRow.requiredIdentityColumns
         reader = try RecordReader(file.bytes(pieceBytes: 16 * 1024), required: required, member: nil, takesJSON: true)
         var all = try RecordReader(file.bytes(), required: required, member: nil, takesJSON: true)
@@ -29,7 +29,7 @@ final class IdentityIndex {
         var count = 0
         while let row = try all.next() {
             guard let record = row.record, let userID = record.text("user_id").flatMap({ UserID($0) }) else {
-                throw ImportFault(
+                throw ImportError(
                     file.path,
                     line: row.number,
                     "a row that can't be read, or without a user_id that is a UUID"
@@ -38,13 +38,13 @@ final class IdentityIndex {
             pending.append(Entry(userID: userID, offset: all.start))
             count += 1
             if pending.count == 65_536 {
-                try pending.withUnsafeBufferPointer { bytes throws(ImportFault) in
+                try pending.withUnsafeBufferPointer { bytes throws(ImportError) in
                     try scratch.append(UnsafeRawBufferPointer(bytes))
                 }
                 pending.removeAll(keepingCapacity: true)
             }
         }
-        try pending.withUnsafeBufferPointer { bytes throws(ImportFault) in
+        try pending.withUnsafeBufferPointer { bytes throws(ImportError) in
             try scratch.append(UnsafeRawBufferPointer(bytes))
         }
         mappedBytes = count * MemoryLayout<Entry>.stride
@@ -58,7 +58,7 @@ final class IdentityIndex {
     }
 
     /// The identities of an account in the order of the file, one more than there may be at most.
-    func records(of userID: UserID) throws(ImportFault) -> [ImportRecord] {
+    func records(of userID: UserID) throws(ImportError) -> [ImportRecord] {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -78,33 +78,33 @@ final class IdentityIndex {
 private struct ScratchFile: ~Copyable {
     private let descriptor: Int32
 
-    init(in folder: String) throws(ImportFault) {
+    init(in folder: String) throws(ImportError) {
         var template = Array("\(folder)/vestibule-import-XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw ImportFault(folder, String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw ImportError(folder, String(cString: strerror(errno))) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         unlink(template)
     }
 
     deinit { close(descriptor) }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws(ImportFault) {
+    func append(_ bytes: UnsafeRawBufferPointer) throws(ImportError) {
         var rest = bytes
         while let start = rest.baseAddress, !rest.isEmpty {
             let count = write(descriptor, start, rest.count)
             guard count > 0 || errno == EINTR else {
-                throw ImportFault("the index of identities", String(cString: strerror(errno)))
+                throw ImportError("the index of identities", String(cString: strerror(errno)))
             }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(count, 0)))
         }
     }
 
     /// Its bytes in memory; nil for none.
-    func map(byteCount: Int) throws(ImportFault) -> UnsafeMutableRawPointer? {
+    func map(byteCount: Int) throws(ImportError) -> UnsafeMutableRawPointer? {
         guard byteCount > 0 else { return nil }
         let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard let start, start != MAP_FAILED else {
-            throw ImportFault("the index of identities", String(cString: strerror(errno)))
+            throw ImportError("the index of identities", String(cString: strerror(errno)))
         }
         return start
     }

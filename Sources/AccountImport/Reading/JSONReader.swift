@@ -47,7 +47,7 @@ public struct JSONReader {
     }
 
     /// The next object; nil at the end.
-    mutating func next() throws(ImportFault) -> Element? {
+    mutating func next() throws(ImportError) -> Element? {
         while true {
             let byte = try skipSpace()
             switch (place, byte) {
@@ -71,7 +71,7 @@ public struct JSONReader {
     }
 
     /// Reads an object; nil if it turns out to be the one whose member has the array.
-    private mutating func readObject() throws(ImportFault) -> Element? {
+    private mutating func readObject() throws(ImportError) -> Element? {
         let (line, isOutside) = (input.line, place == .outside)
         start = input.offset
         bytes.removeAll(keepingCapacity: true)
@@ -105,7 +105,7 @@ public struct JSONReader {
     }
 
     /// Takes a string behind its first quote.
-    private mutating func readString(from line: Int64) throws(ImportFault) {
+    private mutating func readString(from line: Int64) throws(ImportError) {
         var isEscaped = false
         while let byte = try input.next() {
             bytes.append(byte)
@@ -121,7 +121,7 @@ public struct JSONReader {
         throw input.fault("a string has no end", line: line)
     }
 
-    private func checkSize(from line: Int64) throws(ImportFault) {
+    private func checkSize(from line: Int64) throws(ImportError) {
         guard bytes.count > Self.objectBytesMax else { return }
         throw input.fault(
             "an object of more than \(Self.objectBytesMax) bytes"
@@ -131,7 +131,7 @@ public struct JSONReader {
     }
 
     /// Whether a colon and the beginning of an array follow, which are taken then. What is taken of another value is kept.
-    private mutating func isArrayNext() throws(ImportFault) -> Bool {
+    private mutating func isArrayNext() throws(ImportError) -> Bool {
         guard try skipSpace() == UInt8(ascii: ":") else { return false }
         _ = try input.next()
         bytes.append(UInt8(ascii: ":"))
@@ -141,7 +141,7 @@ public struct JSONReader {
     }
 
     /// What follows the array in its object is nothing to us; it needn't fit into memory.
-    private mutating func skipRestOfObject() throws(ImportFault) {
+    private mutating func skipRestOfObject() throws(ImportError) {
         var depth = 1
         while let byte = try input.next() {
             switch byte {
@@ -159,7 +159,7 @@ public struct JSONReader {
     }
 
     /// The next byte that isn't white, without taking it.
-    private mutating func skipSpace() throws(ImportFault) -> UInt8? {
+    private mutating func skipSpace() throws(ImportError) -> UInt8? {
         while let byte = try input.peek() {
             switch byte {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): _ = try input.next()

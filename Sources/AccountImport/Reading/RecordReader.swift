@@ -54,13 +54,13 @@ public struct RecordReader {
     ///   - required: the columns that a CSV must have; each may be one of several.
     ///   - member: the member that has the objects of JSON, if they don't stand alone.
     ///   - takesJSON: whether it may be JSON.
-    init(_ input: ByteInput, required: [[String]], member: String?, takesJSON: Bool) throws(ImportFault) {
+    init(_ input: ByteInput, required: [[String]], member: String?, takesJSON: Bool) throws(ImportError) {
         var input = input
         try input.skipByteOrderMark()
         let begin = input.offset
         var first = try input.next()
         while let byte = first, [9, 10, 13, 32].contains(byte) { first = try input.next() }
-        guard let first else { throw ImportFault(input.name, "the file is empty") }
+        guard let first else { throw ImportError(input.name, "the file is empty") }
         input.seek(to: begin, line: 1)
         if takesJSON, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             format = .json(JSONReader(input, member: member))
@@ -72,7 +72,7 @@ public struct RecordReader {
     }
 
     /// The next row; nil at the end.
-    mutating func next() throws(ImportFault) -> Row? {
+    mutating func next() throws(ImportError) -> Row? {
         switch format {
         case .csv(var reader, let columns):
             // So that the buffers have one owner while they are written to.
@@ -137,20 +137,20 @@ public struct RecordReader {
     private static func header(
         _ reader: inout CSVReader,
         _ required: [[String]]
-    ) throws(ImportFault) -> [String: Int] {
+    ) throws(ImportError) -> [String: Int] {
         let file = reader.input.name
-        guard let record = try reader.next() else { throw ImportFault(file, "the file is empty") }
-        guard let names = record.fields else { throw ImportFault(file, line: record.line, "the header is no UTF-8") }
+        guard let record = try reader.next() else { throw ImportError(file, "the file is empty") }
+        guard let names = record.fields else { throw ImportError(file, line: record.line, "the header is no UTF-8") }
         var columns: [String: Int] = [:]
         for (index, name) in names.enumerated() {
             guard columns.updateValue(index, forKey: name.trimmedSpaces) == nil else {
-                throw ImportFault(file, line: record.line, "two columns are called \"\(name)\"")
+                throw ImportError(file, line: record.line, "two columns are called \"\(name)\"")
             }
         }
         for choice in required where !choice.contains(where: { columns[$0] != nil }) {
             let wanted = choice.map { "\"\($0)\"" }.joined(separator: " or ")
             let there = names.prefix(40).map { "\"\($0.prefix(40))\"" }.joined(separator: ", ")
-            throw ImportFault(file, line: record.line, "there is no column \(wanted); there are \(there)")
+            throw ImportError(file, line: record.line, "there is no column \(wanted); there are \(there)")
         }
         return columns
     }

@@ -36,7 +36,7 @@ struct AppleTransfer: ParsableCommand {
         var clientID: String?
         @Option(help: "How many people Apple is asked about in a second at most.")
         var perSecond = AppleTransferOrder.perSecondDefault
-        @Flag(help: "Change nothing: tell how many people there are, and whether Apple takes the key.")
+        @Flag(help: "Change nothing: print the number of people, and whether Apple accepts the key.")
         var dryRun = false
 
         func validate() throws {
@@ -101,7 +101,7 @@ struct AppleTransfer: ParsableCommand {
     /// How far it is.
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell how far transfers are. Asks nobody but the database."
+            abstract: "Print the progress of transfers. Reads the database only."
         )
 
         @OptionGroup var file: ConfigurationFileOption

@@ -7,7 +7,7 @@ import ServiceKit
 /// `identity check`: tells what the configuration comes to, where its secrets are.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check the configuration and its providers file, and tell what they come to.",
+        abstract: "Check the configuration and its providers file, and print what they result in.",
         discussion: ConfigurationCheck.discussion
     )
 

@@ -104,7 +104,7 @@ struct ImportAccounts: AsyncParsableCommand {
         var position: ImportPosition?
         if let after {
             guard let told = ImportPosition(after) else {
-                throw ValidationError("--after is what `profile import` told")
+                throw ValidationError("--after is what `profile import` printed")
             }
             position = told
         }

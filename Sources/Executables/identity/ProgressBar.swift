@@ -17,7 +17,7 @@ final class ProgressBar: Sendable {
     private let state = Mutex(State())
 
     /// Tells news; rejections go to standard output.
-    func tell(_ news: AppleTransferNews) {
+    func tell(_ news: AppleTransferEvent) {
         switch news {
         case .progress(let progress): show(progress)
         case .rejected(let userID, let reason):

@@ -6,7 +6,7 @@ import ServiceKit
 /// `identity webhooks`: what a person can do about events that targets of webhooks didn't take.
 struct Webhooks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the events that targets of webhooks were not told, and have them told again.",
+        abstract: "List webhook events that were not delivered, and retry them.",
         discussion: """
             An event that a target doesn't take for three days is parked, and so is one that a target answers with 410. Look at \
             them with `list`; once the cause is mended, `replay` them: they are told with the ids that they had, and tried for \
@@ -42,7 +42,7 @@ struct Webhooks: AsyncParsableCommand {
     /// Shows one.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show all of an event, for each target that wasn't told."
+            abstract: "Show all of an event, for each target that has not received it."
         )
 
         @OptionGroup var file: ConfigurationFileOption
@@ -55,7 +55,7 @@ struct Webhooks: AsyncParsableCommand {
     /// Has them told again.
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have parked events told again, from the next moment on."
+            abstract: "Retry parked events."
         )
 
         @OptionGroup var file: ConfigurationFileOption

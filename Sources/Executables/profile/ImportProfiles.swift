@@ -23,7 +23,7 @@ struct ImportProfiles: AsyncParsableCommand {
 
     @OptionGroup var file: ConfigurationFileOption
     @Option(
-        help: ArgumentHelp("Where it is told what doesn't come in, as CSV; identity's is added to.", valueName: "file")
+        help: ArgumentHelp("CSV file for rejected rows; rows are appended to identity's.", valueName: "file")
     )
     var rejects = "import-rejects.csv"
     @Option(help: .hidden)

@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule account`: what operators do with accounts, and what is known of a person in all services.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find, block, unblock and open accounts, end their sessions, and tell what is known of them.",
+        abstract: "Find, block, unblock, open and export accounts, and end their sessions.",
         discussion: """
             `trace` and `export` ask `identity account`, `profile account` and `invites account` of the programs beside this one \
             (or in the folder that \(StackKeys.programs.name) names), each with its own configuration and database. In \
@@ -52,7 +52,7 @@ struct Account: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print all that is known of an account, as one JSON object.",
             discussion:
-                "What it prints is the person's: give it to nobody else. The audit log tells that it was asked for."
+                "What it prints is the person's: give it to nobody else. The audit log records the request."
         )
 
         @OptionGroup var file: ConfigurationFileOption
@@ -83,7 +83,7 @@ extension Account {
                 by: "vestibule account \(command)"
             )
             guard [0, somethingLeft].contains(answer.status) else {
-                Program.end("vestibule account \(command): \(service) could not tell", code: 1)
+                Program.end("vestibule account \(command): \(service) did not answer", code: 1)
             }
             return answer
         }

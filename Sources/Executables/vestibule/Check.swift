@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule check`: has identity, which alone knows its configuration, tell what it comes to.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check identity's configuration and its providers file, and tell what they come to.",
+        abstract: "Check identity's configuration and its providers file, and print what they result in.",
         discussion: """
             Becomes `identity check` of the program beside this one (or in the folder that \(StackKeys.programs.name) names). It \
             reads the configuration as identity does at its start, and tells all faults at once, and never a secret. It connects \

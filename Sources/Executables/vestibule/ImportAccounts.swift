@@ -61,7 +61,7 @@ struct ImportAccounts: ParsableCommand {
             configurationPath: file.path,
             by: Self.name
         )
-        guard position.status == 0 else { Program.end("\(Self.name): profile could not tell where it is", code: 1) }
+        guard position.status == 0 else { Program.end("\(Self.name): profile could not report its progress", code: 1) }
         return position.text.isEmpty ? nil : position.text
     }
 }

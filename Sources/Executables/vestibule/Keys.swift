@@ -7,7 +7,7 @@ import ServiceKit
 /// `vestibule keys`: a deployment's own keys.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Replace a deployment's own keys step by step, and tell their states.",
+        abstract: "Replace a deployment's own keys step by step, and show their states.",
         subcommands: [RotateKeys.self, ListKeys.self]
     )
 }
@@ -40,7 +40,7 @@ struct RotateKeys: ParsableCommand {
     @OptionGroup var place: KeysPlace
     @Option(help: "How long a key is used before a rotation begins, such as 90d.")
     var every = "1h"
-    @Flag(help: "Let the next key make tokens now, whoever may not know it yet.")
+    @Flag(help: "Let the next key sign tokens now, even if not all services have read it.")
     var atOnce = false
     @Flag(help: "Put a new key in the place of all others now, with --confirm: what they made is worth nothing then.")
     var leaked = false
@@ -77,7 +77,7 @@ struct RotateKeys: ParsableCommand {
 struct ListKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Tell the keys and their states, and when the next step of a rotation may follow.",
+        abstract: "Show the keys and their states, and when the next step of a rotation may follow.",
         discussion: "Shows names of keys and never a key. A signing key's name is its `kid`."
     )
 

@@ -40,7 +40,7 @@ struct LoadAmount: ParsableArguments {
     var sessions: String?
     @Option(
         help: ArgumentHelp(
-            "The first number of claim-phone, E.164 without the plus. (default: one of chance)",
+            "The first number of claim-phone, E.164 without the plus. (default: random)",
             valueName: "number"
         )
     )

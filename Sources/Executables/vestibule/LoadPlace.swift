@@ -123,7 +123,7 @@ extension ConfigurationFileOption {
                 environment: ProcessInfo.processInfo.environment
             )
             let faults = LoadKeys.channels.faults(configuration)
-            guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+            guard faults.isEmpty else { throw ConfigurationErrors(faults) }
             return configuration
         } catch {
             Program.end(error, program: "vestibule load")

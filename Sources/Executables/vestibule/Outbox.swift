@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule outbox`: the events that services didn't take from each other, of all services.
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the events that services were not told by each other, and deal with them.",
+        abstract: "List events that services have not delivered to each other, and retry or discard them.",
         discussion: """
             An event that its receiver refuses, or fails on sixteen times, is set aside: nothing more is told of the same phone number \
             or account, so that the order stays right. Look at it with `list` and `show`; once the cause is mended, `release` it. One \
@@ -24,7 +24,7 @@ struct Outbox: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show the events that are set aside, or wait to be tried again.",
-            discussion: "Service by service, oldest first. The exit code is 1 if a service can't tell."
+            discussion: "Service by service, oldest first. The exit code is 1 if a service does not answer."
         )
 
         @OptionGroup var file: ConfigurationFileOption
@@ -65,7 +65,7 @@ struct Outbox: ParsableCommand {
 
     /// Has them told again.
     struct Release: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Have events told again, from the next moment on.")
+        static let configuration = CommandConfiguration(abstract: "Retry events now.")
 
         @OptionGroup var file: ConfigurationFileOption
         @Argument(help: "Their names, as `list` shows them, such as profile/invites/17.")

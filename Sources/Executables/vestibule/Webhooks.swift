@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule webhooks`: has identity, which has the database, look at events that targets of webhooks didn't take.
 struct Webhooks: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at events that targets of webhooks were not told, and have them told again.",
+        abstract: "List webhook events that were not delivered, and retry them.",
         discussion: """
             Becomes `identity webhooks` of the program beside this one (or in the folder that \(StackKeys.programs.name) names), \
             with identity's configuration: `vestibule webhooks list`, `show ID`, `replay ID …|--all|--target NAME`. All that each \

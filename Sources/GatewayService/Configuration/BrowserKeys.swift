@@ -6,7 +6,7 @@ extension GatewayKeys {
         "VESTIBULE_GATEWAY_PUBLIC_URL",
         help:
             "The URL by which phones and browsers reach the gateway, without a path, such as https://api.example.com: "
-            + "providers send browsers back there, and apps are told of uploaded avatars by it. Needed where app URLs are given."
+            + "providers send browsers back there, and apps get the addresses of uploaded avatars under it. Needed where app URLs are given."
     )
     static let origins = ConfigurationKey.optionalList(
         "VESTIBULE_GATEWAY_ORIGINS",

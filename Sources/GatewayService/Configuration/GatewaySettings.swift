@@ -25,16 +25,16 @@ struct GatewaySettings: Sendable {
 
     /// Settings from a configuration that was read with our keys.
     ///
-    /// - Throws: `ConfigurationFaults` for keys that are not understood any more, and for files of TLS that cannot be used.
-    init(_ configuration: Configuration) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` for keys that are not understood any more, and for files of TLS that cannot be used.
+    init(_ configuration: Configuration) throws(ConfigurationErrors) {
         var faults = Self.faults(configuration)
         let webSignIn = WebSignIn.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
-        let introspectionClients = faults.collect { () throws(ConfigurationFaults) in
+        let introspectionClients = faults.collect { () throws(ConfigurationErrors) in
             guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }
             return try IntrospectionClients(file)
         }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         edge = Self.edge(configuration)
         var routes = RouteHandler.Configuration(limits: edge.limits)
         routes.strictTransportSeconds = Self.strictTransportSeconds(configuration)
@@ -100,13 +100,13 @@ struct GatewaySettings: Sendable {
         )
     }
 
-    private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+    private static func faults(_ configuration: Configuration) -> [ConfigurationError] {
         let replaced = GatewayKeys.replacedProxyCount
         let others =
             GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration)
             + TraceKeys.faults(configuration) + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
-        let fault = ConfigurationFault(
+        let fault = ConfigurationError(
             key: replaced,
             problem:
                 "is not understood any more: name the networks of your proxies in \(GatewayKeys.trustedProxies.name)"

@@ -28,13 +28,13 @@ struct WebSignIn: Sendable {
 
 extension WebSignIn {
     /// Apple by web of a configuration; nil if it is off.
-    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> WebSignIn? {
+    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationError]) -> WebSignIn? {
         let appURLs = (configuration[GatewayKeys.appURLs] ?? []).compactMap { appURL($0, &faults) }
         let withoutState = withoutState(configuration, appURLs, &faults)
         guard configuration[GatewayKeys.appURLs] != nil else { return nil }
         guard let url = configuration[GatewayKeys.publicURL] else {
             faults.append(
-                ConfigurationFault(
+                ConfigurationError(
                     key: GatewayKeys.publicURL.name,
                     problem: "is needed with \(GatewayKeys.appURLs.name): Apple sends browsers back to it"
                 )
@@ -44,7 +44,7 @@ extension WebSignIn {
         let base = url.hasSuffix("/") ? String(url.dropLast()) : url
         guard CrossOrigin.isOrigin(base) else {
             faults.append(
-                ConfigurationFault(
+                ConfigurationError(
                     key: GatewayKeys.publicURL.name,
                     problem: "must be scheme, host and port alone, such as https://api.example.com"
                 )
@@ -54,10 +54,10 @@ extension WebSignIn {
         return WebSignIn(callbackURL: base + callbackPath, appURLs: appURLs, withoutState: withoutState)
     }
 
-    private static func appURL(_ text: String, _ faults: inout [ConfigurationFault]) -> AppURL? {
+    private static func appURL(_ text: String, _ faults: inout [ConfigurationError]) -> AppURL? {
         if let url = AppURL(text), url.query == nil { return url }
         faults.append(
-            ConfigurationFault(
+            ConfigurationError(
                 key: GatewayKeys.appURLs.name,
                 problem:
                     "must hold URLs of apps such as com.example.app://signed-in or https://example.com/app, without a query"
@@ -69,7 +69,7 @@ extension WebSignIn {
     private static func withoutState(
         _ configuration: Configuration,
         _ appURLs: [AppURL],
-        _ faults: inout [ConfigurationFault]
+        _ faults: inout [ConfigurationError]
     ) -> [String: AppURL] {
         var clients: [String: AppURL] = [:]
         for item in configuration[GatewayKeys.appleWithoutState] ?? [] {
@@ -78,7 +78,7 @@ extension WebSignIn {
                 clients.updateValue(url, forKey: parts[0]) == nil
             else {
                 faults.append(
-                    ConfigurationFault(
+                    ConfigurationError(
                         key: GatewayKeys.appleWithoutState.name,
                         problem:
                             "must hold client=app-url, each client once and its URL one of \(GatewayKeys.appURLs.name)"
@@ -93,11 +93,11 @@ extension WebSignIn {
 
 extension GatewaySettings {
     /// The pages of other origins that may call; nil for none.
-    static func crossOrigin(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> CrossOrigin? {
+    static func crossOrigin(_ configuration: Configuration, _ faults: inout [ConfigurationError]) -> CrossOrigin? {
         guard let origins = configuration[GatewayKeys.origins] else { return nil }
         if !origins.allSatisfy(CrossOrigin.isOrigin) {
             faults.append(
-                ConfigurationFault(
+                ConfigurationError(
                     key: GatewayKeys.origins.name,
                     problem:
                         "must hold origins as browsers write them: scheme, host in lower case and a port that is not the "

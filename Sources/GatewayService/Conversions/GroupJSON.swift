@@ -46,7 +46,7 @@ extension JSONInput {
         case "confirm": return .confirm
         case "consent": return .consent
         default:
-            addFault(name, code: "OPENNESS_INVALID", detail: "The openness must be open, confirm or consent.")
+            addError(name, code: "OPENNESS_INVALID", detail: "The openness must be open, confirm or consent.")
             return .unspecified
         }
     }

@@ -110,7 +110,7 @@ extension OpenAPI.Schema {
         groupLinkMembers + [
             .required(
                 "token",
-                .text("What people join by. It is told here and never again.", minLength: 43, maxLength: 43)
+                .text("People join with this token. It is returned here and never again.", minLength: 43, maxLength: 43)
             )
         ]
     ).named("MadeGroupLink")

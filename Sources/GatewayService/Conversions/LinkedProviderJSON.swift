@@ -18,9 +18,9 @@ extension OpenAPI.Schema {
         .required("provider", .text("Its name.", minLength: 1)),
         .required(
             "email",
-            .text("As the provider told it; never an address of its relay.", minLength: 1, orNull: true)
+            .text("As the provider gave it; never a relay address.", minLength: 1, orNull: true)
         ),
-        .required("private_email", .boolean("Whether the provider tells an address of its relay.")),
+        .required("private_email", .boolean("Whether the provider gave a relay address.")),
         .required("linked_at", .moment),
         .required("last_sign_in_at", .text("When it last signed in, or was linked.", format: .dateTime)),
         .required("disabled", .boolean("Whether the provider says that its account is disabled.")),

@@ -77,7 +77,7 @@ extension OpenAPI.Schema {
         .required(
             "display_name",
             .text(
-                "In lists the person's own name once they have told one, else the inviter's.",
+                "In lists the person's own name once they have set one, else the inviter's name for them.",
                 minLength: 1,
                 orNull: true
             )
@@ -118,7 +118,7 @@ extension OpenAPI.Schema {
 
     /// What came of a person to add: one of both is null.
     static let addedMember = object([
-        .required("member", object([], description: "As a member is told; null if refused.", orNull: true)),
+        .required("member", object([], description: "As a member sees it; null if refused.", orNull: true)),
         .required(
             "refusal",
             object(

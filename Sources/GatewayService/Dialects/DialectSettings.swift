@@ -38,12 +38,12 @@ extension DialectSettings {
     }
 
     /// What is wrong with the service key: a short one could be guessed, and another's bytes no header field can carry.
-    static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+    static func faults(_ configuration: Configuration) -> [ConfigurationError] {
         guard let key = configuration[GatewayKeys.supabaseServiceKey].map(trimmed) else { return [] }
         guard key.count < serviceKeyBytesMin || !key.allSatisfy(Authentication.isTokenByte) else { return [] }
         let problem =
             "names a file that must hold at least \(serviceKeyBytesMin) letters, digits or characters of -._~+/= and nothing else"
-        return [ConfigurationFault(key: GatewayKeys.supabaseServiceKey.name, problem: problem)]
+        return [ConfigurationError(key: GatewayKeys.supabaseServiceKey.name, problem: problem)]
     }
 
     /// Without the line end that editors put at a file's end.

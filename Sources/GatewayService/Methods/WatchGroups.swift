@@ -28,7 +28,7 @@ extension AppMethods {
 
 extension AppV1.WatchGroupsResponse {
     /// What an app is told.
-    init(_ news: WatchNews) {
+    init(_ news: WatchUpdate) {
         self.init()
         position = Base64URL.encode(news.position)
         isReset = news.isReset

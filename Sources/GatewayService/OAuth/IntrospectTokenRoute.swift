@@ -15,7 +15,7 @@ enum IntrospectTokenRoute {
         path,
         id: "introspectToken",
         tag: .auth,
-        summary: "Tells about a token (RFC 7662)",
+        summary: "Describes a token (RFC 7662)",
         description: """
             For clients that are configured for it, with their id and secret by HTTP Basic. Of a token that isn't active nothing \
             is told but that. token_use says what an active one is good for: a refresh_token authorizes no call. Where no client \

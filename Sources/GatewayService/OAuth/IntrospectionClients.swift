@@ -56,8 +56,8 @@ extension IntrospectionClients {
     /// The clients of a file: a line each, `id:` and the SHA-256 of the secret in hexadecimal. Empty lines and those that begin
     /// with `#` say nothing.
     ///
-    /// - Throws: `ConfigurationFaults` of ``GatewayKeys/introspectionClients``.
-    init(_ file: Secret) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` of ``GatewayKeys/introspectionClients``.
+    init(_ file: Secret) throws(ConfigurationErrors) {
         var digests: [String: [UInt8]] = [:]
         let lines = file.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (number, line) in lines.enumerated() {
@@ -76,9 +76,9 @@ extension IntrospectionClients {
         self.digests = digests
     }
 
-    private static func fault(_ problem: String) -> ConfigurationFaults {
-        ConfigurationFaults([
-            ConfigurationFault(
+    private static func fault(_ problem: String) -> ConfigurationErrors {
+        ConfigurationErrors([
+            ConfigurationError(
                 key: GatewayKeys.introspectionClients.name,
                 problem: "names a file that can't be used: \(problem)"
             )

@@ -84,15 +84,15 @@ struct MethodsPage: Sendable {
         ),
         ("GOOGLE_TOKEN", "One of Google's, with the same nonce."),
         ("ACCESS, REFRESH", "The access token and the refresh token that a sign-in answers."),
-        ("NOTICE", "What a provider told; the simulator makes one at /control/apple/notify and /control/google/risc."),
+        ("NOTICE", "A provider's notification, from the simulator's /control/apple/notify or /control/google/risc."),
         ("SESSION", "The id of a session that ListSessions answers."),
         ("GROUP", "The id of a group that CreateGroup answers."),
         (
             "ASSERTION",
-            "What the app's own backend says of a phone number; the page PhoneNumbers of profile tells how it is made."
+            "The app backend's assertion of a phone number; the page PhoneNumbers of profile describes its format."
         ),
         ("INVITATION", "The id of what waits for the user in GROUP, as ListMyInvitations answers it."),
-        ("REQUEST, PERSON", "The id of one who asks to join GROUP, as ListPending answers it, and that user's."),
+        ("REQUEST, PERSON", "The id of a request to join GROUP, as ListPending returns it, and its user's id."),
         ("LINK, LINK_TOKEN", "The id and the token of a link that CreateGroupLink answers."),
         ("SINGLE", "The token that a sign-in at /api/auth/apple answers."),
         ("APPLE_USER, EMAIL, USERNAME", "Apple's id of the person of TOKEN, and what they are to be called."),

@@ -55,7 +55,7 @@ struct ProviderCredentials: Sendable {
         if let create = input.optionalBool("create") { call.create = create }
         let isThere = !call.idToken.isEmpty || !call.authorizationCode.isEmpty || !call.accessToken.isEmpty
         if isRequired, !isThere, !input.hasFaults {
-            input.addFault(
+            input.addError(
                 tokenField,
                 code: "REQUIRED",
                 detail: "This field, authorization_code or access_token is required."
@@ -99,8 +99,8 @@ extension OpenAPI.Schema {
                 "code_verifier",
                 .text("PKCE (RFC 7636), of the code or of the tickets.", maxLength: 128, orNull: true)
             ),
-            .optional("full_name", .text("Apple tells it the first time only.", orNull: true)),
-            .optional("email", .text("Kept only where no token tells one.", orNull: true)),
+            .optional("full_name", .text("Apple sends it the first time only.", orNull: true)),
+            .optional("email", .text("Kept only if the token has none.", orNull: true)),
             .optional("device_name", .text("Shown in the list of sessions.", orNull: true)),
             .optional("create", .boolean("Whether somebody new gets an account; true if absent.", orNull: true)),
         ]

@@ -12,7 +12,7 @@ enum BeginAppleByWebRoute {
         tag: .auth,
         summary: "Sends a browser to Apple's page",
         description:
-            "For a browser to visit, not for fetch. Whoever redeems the tickets must have the verifier of code_challenge.",
+            "For a browser to visit, not for fetch. The caller that redeems the tickets needs the verifier of code_challenge.",
         caller: .anyone,
         parameters: [.codeChallenge, .appURL, .clientID],
         answers: [303: .init("To Apple's page. The state is in a cookie.")],

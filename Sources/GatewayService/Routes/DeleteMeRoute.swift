@@ -75,14 +75,14 @@ extension OpenAPI.Schema {
 
 extension OpenAPI.Answer {
     fileprivate static let deletedWithConsentsLeft = OpenAPI.Answer(
-        "The account is deleted, and there is something to tell the user.",
+        "The account is deleted, and the app must inform the user of something.",
         .object([
             .required(
                 "consents_left",
                 .list(
                     of: .text("\"apple\"", minLength: 1),
                     "Providers at which the user has to withdraw their consent themselves, since no token was kept to do it with: "
-                        + "in the Apple Account's settings, or Apple doesn't tell name and e-mail again at the next sign-in."
+                        + "in the Apple Account's settings, or Apple doesn't send name and e-mail again at the next sign-in."
                 )
             )
         ])

@@ -31,7 +31,7 @@ enum SetMemberRoleRoute {
             case "admin": call.role = .admin
             case "member": call.role = .member
             case "": break  // noted by the input
-            default: input.addFault("role", code: "ROLE_INVALID", detail: "The role must be admin or member.")
+            default: input.addError("role", code: "ROLE_INVALID", detail: "The role must be admin or member.")
             }
             try input.finish()
             let member = try await methods.setMemberRole(call, user).member

@@ -45,7 +45,7 @@ extension JSONInput {
     fileprivate mutating func change(_ name: String) -> String? {
         guard contains(name) else { return nil }
         if isNull(name) {
-            addFault(name, code: "WRONG_TYPE", detail: "This field must be a text.")
+            addError(name, code: "WRONG_TYPE", detail: "This field must be a text.")
             return nil
         }
         return optionalString(name)

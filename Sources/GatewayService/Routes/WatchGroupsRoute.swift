@@ -55,7 +55,7 @@ extension EventStream {
     /// Tells what changed, with the position as the event's id.
     ///
     /// - Parameter name: what news without a change are called; nil where they are a sign of life.
-    fileprivate func tell(_ news: WatchNews, name: String?) async throws {
+    fileprivate func tell(_ news: WatchUpdate, name: String?) async throws {
         let position = Base64URL.encode(news.position)
         if news.isReset {
             try await send("{}", event: "reset", id: position)
@@ -106,7 +106,7 @@ extension OpenAPI.Parameter {
         name: "Last-Event-ID",
         place: .header,
         schema: .text(maxLength: 1024, pattern: "^[A-Za-z0-9_-]*$"),
-        description: "The id of the last event of an earlier stream, to be told what was missed; none to begin now."
+        description: "The id of the last event of an earlier stream, to get what was missed; none to begin now."
     )
 }
 

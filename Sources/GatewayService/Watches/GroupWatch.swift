@@ -3,9 +3,9 @@ final class GroupWatch: Sendable {
     private let watcher: GroupWatcher
     private let watches: GroupWatches
     /// Where it begins, and what was missed.
-    let begun: WatchNews
+    let begun: WatchUpdate
 
-    init(_ watcher: GroupWatcher, begun: WatchNews, of watches: GroupWatches) {
+    init(_ watcher: GroupWatcher, begun: WatchUpdate, of watches: GroupWatches) {
         self.watcher = watcher
         self.begun = begun
         self.watches = watches
@@ -16,7 +16,7 @@ final class GroupWatch: Sendable {
     /// Tells all that follows until it ends.
     ///
     /// - Throws: `WatchEnd`, or what telling throws.
-    func follow(_ tell: @escaping @Sendable (WatchNews) async throws -> Void) async throws {
+    func follow(_ tell: @escaping @Sendable (WatchUpdate) async throws -> Void) async throws {
         try await watcher.run(tell)
     }
 }

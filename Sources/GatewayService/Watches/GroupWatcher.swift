@@ -3,7 +3,7 @@ import ServiceKit
 import Synchronization
 
 /// What one who watches is told.
-struct WatchNews: Sendable {
+struct WatchUpdate: Sendable {
     /// Up to where everything is told; opaque.
     var position: [UInt8]
     /// Whether it isn't known what has changed before.
@@ -38,7 +38,7 @@ final class GroupWatcher: Sendable {
     static let endLimit: Duration = .seconds(5)
 
     private struct State {
-        var news: WatchNews?
+        var news: WatchUpdate?
         /// Up to where everything was put here.
         var position: [UInt8] = []
         var isBegun = false
@@ -68,7 +68,7 @@ final class GroupWatcher: Sendable {
     func seal(by key: CursorKey) { state.withLock { $0.positionKey = key } }
 
     /// The watching begins, or changes came: they wait with those before. False if the app is too far behind.
-    func put(_ news: WatchNews) -> Bool {
+    func put(_ news: WatchUpdate) -> Bool {
         let (fits, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             if state.end != nil { return (true, nil) }
             var all = state.news?.changes ?? []
@@ -80,7 +80,7 @@ final class GroupWatcher: Sendable {
             state.isBegun = true
             state.position = news.position
             // Whoever begins anew needs no changes.
-            state.news = WatchNews(
+            state.news = WatchUpdate(
                 position: news.position,
                 isReset: isReset,
                 changes: isReset ? [] : all,
@@ -96,7 +96,7 @@ final class GroupWatcher: Sendable {
     func notify(_ change: IdentityV1.AccountChange) {
         let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
             guard state.isBegun, state.end == nil else { return nil }
-            var news = state.news ?? WatchNews(position: state.position, isReset: false, changes: [])
+            var news = state.news ?? WatchUpdate(position: state.position, isReset: false, changes: [])
             guard news.accountChanges.count < Self.accountChangesMax else { return nil }
             news.accountChanges.append(change)
             state.news = news
@@ -109,7 +109,7 @@ final class GroupWatcher: Sendable {
     func reset(at position: [UInt8]) {
         guard state.withLock({ $0.isBegun }) else { return }
         // Without changes it always fits.
-        _ = put(WatchNews(position: position, isReset: true, changes: []))
+        _ = put(WatchUpdate(position: position, isReset: true, changes: []))
     }
 
     /// Tells a sign of life if nothing was told for that long; and lets go of an app that takes no end.
@@ -120,7 +120,7 @@ final class GroupWatcher: Sendable {
             if let endedAt = state.endedAt, now - endedAt > Self.endLimit { return (nil, state.task) }
             guard state.isBegun, state.news == nil, now - state.toldAt >= heartbeat else { return (nil, nil) }
             state.position = position
-            state.news = WatchNews(position: position, isReset: false, changes: [])
+            state.news = WatchUpdate(position: position, isReset: false, changes: [])
             return (state.takeWaiter(), nil)
         }
         waiter?.resume()
@@ -146,10 +146,10 @@ final class GroupWatcher: Sendable {
     /// Returns the next news, with their position sealed for the account: what leaves here comes back from an app.
     ///
     /// - Throws: `WatchEnd` at the end, `CancellationError` when the task is cancelled.
-    func next() async throws -> WatchNews {
+    func next() async throws -> WatchUpdate {
         while true {
             try Task.checkCancellation()
-            let (news, key, end) = state.withLock { state -> (WatchNews?, CursorKey?, WatchEnd?) in
+            let (news, key, end) = state.withLock { state -> (WatchUpdate?, CursorKey?, WatchEnd?) in
                 defer { state.news = nil }
                 if state.news != nil { state.toldAt = .now }
                 return (state.news, state.positionKey, state.end)
@@ -178,7 +178,7 @@ final class GroupWatcher: Sendable {
     /// Runs what tells the news, so that an end can stop it while it waits for the app.
     ///
     /// - Throws: `WatchEnd`, or what telling throws.
-    func run(_ tell: @escaping @Sendable (WatchNews) async throws -> Void) async throws {
+    func run(_ tell: @escaping @Sendable (WatchUpdate) async throws -> Void) async throws {
         let task = Task { while true { try await tell(try await next()) } }
         state.withLock { $0.task = task }
         defer { state.withLock { $0.task = nil } }

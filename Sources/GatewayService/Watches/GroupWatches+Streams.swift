@@ -28,9 +28,9 @@ extension GroupWatches {
     /// Holds one stream after the other while somebody watches.
     private func hold(
         _ service: String,
-        _ bell: Doorbell,
+        _ bell: CoalescingSignal,
         _ logger: Logger,
-        _ stream: (HeardAt) async throws -> Void
+        _ stream: (LastMessageTime) async throws -> Void
     ) async {
         var failures = 0
         while !Task.isCancelled {
@@ -38,7 +38,7 @@ extension GroupWatches {
                 await bell.wait(atMost: .seconds(3_600))
                 continue
             }
-            let heard = HeardAt()
+            let heard = LastMessageTime()
             do {
                 try await stream(heard)
                 failures = 0
@@ -56,7 +56,7 @@ extension GroupWatches {
     }
 
     /// One stream to invites, until it ends or nobody watches any more.
-    private func holdInvites(_ heard: HeardAt) async throws {
+    private func holdInvites(_ heard: LastMessageTime) async throws {
         var options = CallOptions(deadline: .never)
         options.inheritsFromCall = false
         defer { if !heard.wasIdle { streamLost() } }
@@ -91,7 +91,7 @@ extension GroupWatches {
 }
 
 /// What is known of a stream; of tasks that share nothing else.
-final class HeardAt: Sendable {
+final class LastMessageTime: Sendable {
     private let state = Mutex((at: ContinuousClock.now, hasHeard: false, wasIdle: false))
 
     /// It told something.

@@ -54,10 +54,10 @@ final class GroupWatches: Sendable {
     let identity: IdentityServiceClient
     private let values = Mutex(Values())
     /// Rings when there are requests.
-    let requestBell = Doorbell()
+    let requestBell = CoalescingSignal()
     /// Ring when somebody watches.
-    let streamBell = Doorbell()
-    let endsBell = Doorbell()
+    let streamBell = CoalescingSignal()
+    let endsBell = CoalescingSignal()
     private let nowSeconds: @Sendable () -> Int64
 
     init(
@@ -89,7 +89,7 @@ final class GroupWatches: Sendable {
     ) async throws -> GroupWatch {
         let watcher = try add(session, proof: proof, from: position)
         do {
-            let begun = try await withThrowingTaskGroup(of: WatchNews.self) { group in
+            let begun = try await withThrowingTaskGroup(of: WatchUpdate.self) { group in
                 defer { group.cancelAll() }
                 group.addTask { try await watcher.next() }
                 group.addTask {
@@ -209,7 +209,7 @@ final class GroupWatches: Sendable {
                 values.withLock { $0.watchers[begun.watchID] }?.seal(by: key)
             }
             put(
-                WatchNews(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
+                WatchUpdate(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
                 to: begun.watchID
             )
             // What concerns others up to there was told before.
@@ -233,13 +233,13 @@ final class GroupWatches: Sendable {
             for watcher in values.withLock({ Array($0.watchers.values) }) { watcher.reset(at: position) }
         }
         for (number, changes) in changes {
-            put(WatchNews(position: position, isReset: false, changes: changes), to: number)
+            put(WatchUpdate(position: position, isReset: false, changes: changes), to: number)
         }
         // Last: a sign of life may not say that something was told which is not put yet.
         values.withLock { $0.position = position }
     }
 
-    private func put(_ news: WatchNews, to number: UInt64) {
+    private func put(_ news: WatchUpdate, to number: UInt64) {
         guard let watcher = values.withLock({ $0.watchers[number] }) else { return }
         if watcher.put(news) { counts.countTold(news.changes.count) } else { end(watcher, .slow) }
     }

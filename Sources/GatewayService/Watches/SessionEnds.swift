@@ -18,7 +18,7 @@ final class SessionEnds: Sendable {
     init(watches: GroupWatches) { self.watches = watches }
 
     /// One stream, until it ends or nobody watches any more.
-    func hold(_ heard: HeardAt) async throws {
+    func hold(_ heard: LastMessageTime) async throws {
         var options = CallOptions(deadline: .never)
         options.inheritsFromCall = false
         var request = IdentityV1.WatchRevocationsRequest()

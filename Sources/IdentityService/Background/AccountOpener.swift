@@ -21,7 +21,7 @@ struct AccountOpener: Sendable {
     }
 
     let store: IdentityStore
-    let absorber: Absorber
+    let absorber: AccountMerger
     let identifiers: IdentifierSource
     let clock: WallClock
     let logger: Logger

@@ -8,7 +8,7 @@ import ServiceKit
 import ServiceStore
 
 /// What came of telling profile of a proof.
-enum ToldProof: Sendable, Hashable {
+enum ProofDelivery: Sendable, Hashable {
     /// Profile has decided it, and that is written down.
     case settled(PhoneProofOutcome)
     /// The user's account was absorbed by another one, or is on the way: the proof is that one's, and told of it.
@@ -30,12 +30,12 @@ struct PhoneProofs: Sendable {
 
     let relay: OutboxRelay<PhoneProofOutbox>
     private let outbox: PhoneProofOutbox
-    private let teller: Teller
+    private let teller: ProofSender
     private let store: IdentityStore
     private let logger: Logger
 
     /// Tells one proof.
-    private struct Teller: Sendable {
+    private struct ProofSender: Sendable {
         let profile: ProfileServiceClient
         let store: IdentityStore
         let opener: AccountOpener
@@ -43,7 +43,7 @@ struct PhoneProofs: Sendable {
 
         /// Tells profile, and writes down what it made of it; or opens the account that the number was imported with, and then the proof
         /// is that account's, and still to be told of it.
-        func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> ToldProof {
+        func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> ProofDelivery {
             var answer = try await claim(event, mayOpen: true, CallOptions(deadline: deadline))
             if case .opens(let holder) = answer {
                 let ground = AccountOpening.Ground.proof(event.proof, isSignInProven: event.isSignInProven)
@@ -82,7 +82,7 @@ struct PhoneProofs: Sendable {
 
         /// It turns out later whose the proof is.
         private static var setback: OutboxSetback {
-            let cause = IdentityFault.link(.absorptionUnderWay)
+            let cause = IdentityError.link(.absorptionUnderWay)
             return OutboxSetback(reason: "ACCOUNT_HELD", cause: cause, isEventAtFault: false)
         }
 
@@ -148,7 +148,7 @@ struct PhoneProofs: Sendable {
         clock: WallClock,
         logger: Logger
     ) {
-        let teller = Teller(profile: profile, store: store, opener: opener, clock: clock)
+        let teller = ProofSender(profile: profile, store: store, opener: opener, clock: clock)
         self.teller = teller
         self.store = store
         self.logger = logger
@@ -190,7 +190,7 @@ struct PhoneProofs: Sendable {
     /// Tells profile of a proof that was written down, for as long as somebody waits for it; not before an older one of the same user.
     ///
     /// - Returns: what came of it; nil if it is told later.
-    func tell(_ event: PhoneProofEvent, deadline: Deadline?) async -> ToldProof? {
+    func tell(_ event: PhoneProofEvent, deadline: Deadline?) async -> ProofDelivery? {
         let limit = Deadline.after(Self.promptTimeout)
         let end = deadline.map { min($0, limit) } ?? limit
         do {
@@ -211,7 +211,7 @@ struct PhoneProofs: Sendable {
             return told
         } catch {
             let code = (error as? RPCError)?.code.description ?? "none"
-            logger.warning("profile is told later of a proven number", metadata: ["rpc_code": "\(code)"])
+            logger.warning("phone proof not delivered to profile; will retry", metadata: ["rpc_code": "\(code)"])
             relay.nudge()
             return nil
         }

@@ -53,12 +53,12 @@ final class RevocationHub: Sendable {
         let database: DatabaseIdentity
         var sessionsFromMilliseconds: Int64
         /// What those get who come now: no sessions, since they read these by themselves.
-        var news: RevocationNews
+        var news: RevocationUpdate
     }
 
     let limits: Limits
     private let state = Mutex(State())
-    private let bell = Doorbell()
+    private let bell = CoalescingSignal()
     private let announcements: AsyncStream<Void>
     private let announcement: AsyncStream<Void>.Continuation
     private let watched: AsyncStream<Void>
@@ -197,7 +197,7 @@ final class RevocationHub: Sendable {
         if isCut || isOther {
             logger.warning(
                 isOther
-                    ? "the database is another one: watchers begin anew" : "too many sessions ended at once to tell",
+                    ? "the database is another one: watchers begin anew" : "too many sessions ended at once to list",
                 metadata: ["watchers": "\(watcherCount)"]
             )
             return endAll(isOther ? .database : .behind)
@@ -207,7 +207,7 @@ final class RevocationHub: Sendable {
             guard !state.watchers.isEmpty else { return [] }
             let isFirst = state.known == nil
             let isMoved = state.known?.sessionsFromMilliseconds != read.sessionsFromMilliseconds
-            var news = RevocationNews(
+            var news = RevocationUpdate(
                 sessionsFromMilliseconds: read.sessionsFromMilliseconds,
                 position: RevocationPosition(
                     database: read.database,

@@ -21,8 +21,8 @@ struct RevocationPosition: CursorPayload, Hashable {
         self.madeAtSeconds = madeAtSeconds
     }
 
-    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
-        guard try reader.byte() == Self.version else { throw CursorFault() }
+    init(from reader: inout ByteReader<CursorError>) throws(CursorError) {
+        guard try reader.byte() == Self.version else { throw CursorError() }
         database = DatabaseIdentity(systemIdentifier: try reader.integer(), timeline: try reader.integer())
         horizon = try reader.integer()
         madeAtSeconds = try reader.integer()

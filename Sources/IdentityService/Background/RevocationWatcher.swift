@@ -2,7 +2,7 @@ import Models
 import Synchronization
 
 /// News for one who watches ended sessions, put together from as many looks as there were since the last time.
-struct RevocationNews: Sendable, Hashable {
+struct RevocationUpdate: Sendable, Hashable {
     var sessionIDs: [SessionID] = []
     var accountChanges: [AccountChange] = []
     var sessionsFromMilliseconds: Int64?
@@ -31,7 +31,7 @@ final class RevocationWatcher: Sendable {
     }
 
     private struct State {
-        var news: RevocationNews?
+        var news: RevocationUpdate?
         var since: ContinuousClock.Instant?
         var end: End?
     }
@@ -53,7 +53,7 @@ final class RevocationWatcher: Sendable {
     }
 
     /// Adds news; false if it is too far behind to take them.
-    func put(_ more: RevocationNews) -> Bool {
+    func put(_ more: RevocationUpdate) -> Bool {
         let now = ContinuousClock.now
         let fits = state.withLock { state in
             if state.end != nil { return true }
@@ -80,7 +80,7 @@ final class RevocationWatcher: Sendable {
     }
 
     /// The next news; nil at the end, or when the task is cancelled. One task takes them.
-    func next() async -> RevocationNews? {
+    func next() async -> RevocationUpdate? {
         for await _ in wakes {
             let (news, isOver) = state.withLock { state in
                 defer { state.news = nil }

@@ -62,7 +62,7 @@ struct ScheduledDeletions: Sendable {
         } catch is DeletionNotDue {
             // Cancelled or blocked in that moment.
             return false
-        } catch IdentityFault.accountNotFound {
+        } catch IdentityError.accountNotFound {
             return false
         } catch {
             guard !Task.isCancelled else { throw error }

@@ -45,13 +45,13 @@ public struct ConfigurationCheck: Sendable {
 
     /// Checks.
     public func run() -> Outcome {
-        var faults: [ConfigurationFault] = []
+        var faults: [ConfigurationError] = []
         var webhooks: [WebhookTarget] = []
         var phoneAssertions: PhoneAssertionPolicy?
         var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions) : []
         var providers: [ProviderConfiguration] = []
         // Apart from the rest, so that what is wrong with providers is told also where another key is at fault.
-        if let configuration = faults.collect({ () throws(ConfigurationFaults) in try providersConfiguration() }) {
+        if let configuration = faults.collect({ () throws(ConfigurationErrors) in try providersConfiguration() }) {
             let settings = ProviderSettings(configuration)
             faults += settings.faults
             hints += settings.hints
@@ -75,11 +75,11 @@ public struct ConfigurationCheck: Sendable {
 
     /// Everything that keeps identity from starting, short of connecting; returns the warnings.
     private func checkService(
-        _ faults: inout [ConfigurationFault],
+        _ faults: inout [ConfigurationError],
         _ webhooks: inout [WebhookTarget],
         _ phoneAssertions: inout PhoneAssertionPolicy?
-    ) -> [ConfigurationFault] {
-        let configuration = faults.collect { () throws(ConfigurationFaults) in
+    ) -> [ConfigurationError] {
+        let configuration = faults.collect { () throws(ConfigurationErrors) in
             try Configuration.load(
                 keys: IdentityServer.configurationKeys,
                 program: IdentityServer.programName,
@@ -88,7 +88,7 @@ public struct ConfigurationCheck: Sendable {
             )
         }
         guard let configuration else { return [] }
-        let settings = faults.collect { () throws(ConfigurationFaults) in try IdentitySettings(configuration) }
+        let settings = faults.collect { () throws(ConfigurationErrors) in try IdentitySettings(configuration) }
         faults += IdentityServer.runtime(configuration).faults
         webhooks = settings?.webhooks ?? []
         phoneAssertions = settings?.phoneAssertions
@@ -97,12 +97,12 @@ public struct ConfigurationCheck: Sendable {
     }
 
     /// What no audience tells: that people get in without any proof.
-    private func unprovenHints(_ dialects: Set<String>) -> [ConfigurationFault] {
+    private func unprovenHints(_ dialects: Set<String>) -> [ConfigurationError] {
         dialects.sorted().map { dialect in
-            ConfigurationFault(
+            ConfigurationError(
                 key: IdentityKeys.unprovenLogins.name,
                 problem:
-                    "lets in whoever knows a person's id at the provider, without proof, in the dialect \"\(dialect)\""
+                    "lets in anyone who knows a user's id at the provider, without proof, in the dialect \"\(dialect)\""
             )
         }
     }
@@ -114,12 +114,12 @@ public struct ConfigurationCheck: Sendable {
     ).formerly("VESTIBULE_INVITES_GROUP_OPENNESS")
 
     /// What open groups give away while nobody proves phone numbers.
-    private func openGroupHints() -> [ConfigurationFault] {
+    private func openGroupHints() -> [ConfigurationError] {
         let found = try? Configuration.load(only: [Self.openness], path: path, environment: environment)
         let openness = found?[Self.openness]
         guard openness == nil || openness == "open" else { return [] }
         return [
-            ConfigurationFault(
+            ConfigurationError(
                 key: IdentityKeys.phoneAssertionsFile.name,
                 problem: """
                     is not set, so nobody proves phone numbers; \(openness == nil ? "with VESTIBULE_INVITES_OPENNESS=open" : "and new groups are open:") \
@@ -131,7 +131,7 @@ public struct ConfigurationCheck: Sendable {
         ]
     }
 
-    private func providersConfiguration() throws(ConfigurationFaults) -> Configuration {
+    private func providersConfiguration() throws(ConfigurationErrors) -> Configuration {
         guard let providersPath else {
             return try Configuration.load(only: ProviderSettings.keys, path: path, environment: environment)
         }
@@ -171,10 +171,10 @@ extension PhoneAssertionPolicy {
     }
 }
 
-extension [ConfigurationFault] {
+extension [ConfigurationError] {
     /// Each once, in the order in which they were found.
-    fileprivate var uniqued: [ConfigurationFault] {
-        var seen: Set<ConfigurationFault> = []
+    fileprivate var uniqued: [ConfigurationError] {
+        var seen: Set<ConfigurationError> = []
         return filter { seen.insert($0).inserted }
     }
 }

@@ -36,7 +36,7 @@ public enum WebhooksCommand: Sendable, Hashable {
                 nowMilliseconds: clock.nowMilliseconds
             )
             guard count > 0 || ids == nil else { throw WebhooksCommandError("none of these events is parked") }
-            return ["\(count) told again"]
+            return ["\(count) will be retried"]
         }
     }
 

@@ -138,7 +138,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_AUDIT_RETENTION",
         in: .seconds(SessionLimits.eventRetentionSecondsMin) ... .seconds(4_000 * 86_400),
         default: .seconds(SessionLimits().eventRetentionSeconds),
-        help: "For how long the audit log (the table security_events) keeps what it tells."
+        help: "For how long the audit log (the table security_events) keeps events."
     )
 
     static let grantChecksDefault = 20
@@ -164,7 +164,7 @@ enum IdentityKeys {
     static let webhooksFile = ConfigurationKey.optionalFile(
         "VESTIBULE_IDENTITY_WEBHOOKS_FILE",
         help:
-            "Who is told of events, as JSON: {\"targets\": [{\"name\": \"crm\", \"url\": \"https://…\", \"secret_files\": [\"crm\"], "
+            "Webhook targets, as JSON: {\"targets\": [{\"name\": \"crm\", \"url\": \"https://…\", \"secret_files\": [\"crm\"], "
             + "\"types\": [\"account.created\"]}]}. Every member is in IdentityService.docc/Webhooks.md; `vestibule check` tells "
             + "what a file comes to. Without it nobody is told.",
         bytesMax: WebhooksFile.bytesMax
@@ -181,7 +181,7 @@ enum IdentityKeys {
     static let unprovenLogins = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
         help:
-            "The dialects in which people sign in without any proof: wordpress, or none without it. Whoever knows somebody's "
+            "The dialects in which people sign in without any proof: wordpress, or none without it. Anyone who knows a user's "
             + "id at the provider is let in there. It opens only accounts that were registered so in the same dialect, until "
             + "their owner proves who they are. Each start logs a warning.",
         countMax: 8

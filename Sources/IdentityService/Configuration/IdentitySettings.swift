@@ -48,7 +48,7 @@ struct IdentitySettings: Sendable {
     let proxies: ProxySettings
 
     /// What works, but should be mended, or known: each a line to log once at start.
-    let hints: [ConfigurationFault]
+    let hints: [ConfigurationError]
 
     /// Settings by hand, for tests.
     init(
@@ -71,7 +71,7 @@ struct IdentitySettings: Sendable {
         phoneAssertions: PhoneAssertionPolicy? = nil,
         phonePolicy: PhonePolicy = .philippines,
         proxies: ProxySettings = .none,
-        hints: [ConfigurationFault] = []
+        hints: [ConfigurationError] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
@@ -97,25 +97,25 @@ struct IdentitySettings: Sendable {
 
     /// Settings from a configuration that was read with our keys.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found; none shows a secret.
-    init(_ configuration: Configuration) throws(ConfigurationFaults) {
-        var faults: [ConfigurationFault] = []
+    /// - Throws: `ConfigurationErrors` with every fault found; none shows a secret.
+    init(_ configuration: Configuration) throws(ConfigurationErrors) {
+        var faults: [ConfigurationError] = []
         let limits = Self.limits(configuration)
-        let keySource = faults.collect { () throws(ConfigurationFaults) in try TokenKeySource(configuration) }
-        let keys = faults.collect { () throws(ConfigurationFaults) in try keySource?.read() } ?? nil
+        let keySource = faults.collect { () throws(ConfigurationErrors) in try TokenKeySource(configuration) }
+        let keys = faults.collect { () throws(ConfigurationErrors) in try keySource?.read() } ?? nil
         let issuerName = configuration[IdentityKeys.issuer]
         if issuerName == nil { faults.append(Self.issuerIsMissing) }
         let unprovenDialects = Self.unprovenDialects(configuration, &faults)
-        let webhooks = faults.collect { () throws(ConfigurationFaults) in
+        let webhooks = faults.collect { () throws(ConfigurationErrors) in
             try WebhooksFile.read(configuration[IdentityKeys.webhooksFile])
         }
-        let phoneAssertions = faults.collect { () throws(ConfigurationFaults) in
+        let phoneAssertions = faults.collect { () throws(ConfigurationErrors) in
             try PhoneAssertionsFile.read(configuration[IdentityKeys.phoneAssertionsFile])
         }
-        let phonePolicy = faults.collect { () throws(ConfigurationFaults) in try PhonePolicy(configuration) }
+        let phonePolicy = faults.collect { () throws(ConfigurationErrors) in try PhonePolicy(configuration) }
         let providers = ProviderSettings(configuration)
         faults += providers.faults
-        guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationErrors(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
             audience: configuration[IdentityKeys.audience],
@@ -165,7 +165,7 @@ struct IdentitySettings: Sendable {
     }
 
     /// The fault of a configuration without our name.
-    static let issuerIsMissing = ConfigurationFault(
+    static let issuerIsMissing = ConfigurationError(
         key: IdentityKeys.issuer.name,
         problem: "is required: the public URL of the gateway, such as https://api.example.com"
     )
@@ -184,14 +184,14 @@ struct IdentitySettings: Sendable {
 
     private static func unprovenDialects(
         _ configuration: Configuration,
-        _ faults: inout [ConfigurationFault]
+        _ faults: inout [ConfigurationError]
     ) -> Set<String> {
         let named = Set(configuration[IdentityKeys.unprovenLogins] ?? [])
         let known = UnprovenSignIn.dialects.sorted().joined(separator: ", ")
         for name in named.subtracting(UnprovenSignIn.dialects).sorted() {
             let quoted = ProviderFindings.quoted(name)
             let problem = "names \(quoted), in which nobody signs in without proof; it may name \(known)"
-            faults.append(ConfigurationFault(key: IdentityKeys.unprovenLogins.name, problem: problem))
+            faults.append(ConfigurationError(key: IdentityKeys.unprovenLogins.name, problem: problem))
         }
         return named
     }

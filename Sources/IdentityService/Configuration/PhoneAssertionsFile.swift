@@ -14,14 +14,14 @@ enum PhoneAssertionsFile {
 
     /// Whose are believed by a file; nil without one.
     ///
-    /// - Throws: `ConfigurationFaults` with everything that is wrong.
-    static func read(_ file: ConfiguredFile?) throws(ConfigurationFaults) -> PhoneAssertionPolicy? {
+    /// - Throws: `ConfigurationErrors` with everything that is wrong.
+    static func read(_ file: ConfiguredFile?) throws(ConfigurationErrors) -> PhoneAssertionPolicy? {
         guard let file else { return nil }
         let findings = ProviderFindings()
         let key = IdentityKeys.phoneAssertionsFile.name
         guard let object = try? JSONObject(parsing: file.content.bytes, limits: limits) else {
             findings.fault(key, "holds no JSON object (RFC 8259) of at most \(bytesMax) bytes")
-            throw ConfigurationFaults(findings.faults)
+            throw ConfigurationErrors(findings.faults)
         }
         let entry = EntryReader(object: object, place: "phone assertions", findings: findings, key: key)
         entry.expect(["issuer", "audience", "keys"])
@@ -30,7 +30,7 @@ enum PhoneAssertionsFile {
         let audience = entry.text("audience")
         let keys = keys(entry, file.content.bytes)
         guard findings.faults.isEmpty, let issuer, let audience, let keys else {
-            throw ConfigurationFaults(findings.faults)
+            throw ConfigurationErrors(findings.faults)
         }
         return PhoneAssertionPolicy(issuer: issuer, audience: audience, keys: keys)
     }

@@ -12,7 +12,7 @@ struct EventCursor: CursorPayload, Hashable {
 
     init(last: EventID) { self.last = last }
 
-    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+    init(from reader: inout ByteReader<CursorError>) throws(CursorError) {
         last = EventID(high: try reader.integer(), low: try reader.integer())
     }
 

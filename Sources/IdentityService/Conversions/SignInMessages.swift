@@ -3,7 +3,7 @@ import IdentityDomain
 
 extension CredentialKind {
     /// What a request presents.
-    init(_ request: IdentityV1.SignInRequest) throws(IdentityFault) {
+    init(_ request: IdentityV1.SignInRequest) throws(IdentityError) {
         try self.init(
             idToken: request.idToken,
             code: request.authorizationCode,
@@ -15,7 +15,7 @@ extension CredentialKind {
 
 extension EmailReservation {
     /// The address that a request wants reserved; nil if it wants none.
-    init?(_ request: IdentityV1.SignInRequest) throws(IdentityFault) {
+    init?(_ request: IdentityV1.SignInRequest) throws(IdentityError) {
         guard request.hasEmailReservation else { return nil }
         try self.init(dialect: request.emailReservation.dialect, email: request.emailReservation.email)
     }
@@ -27,7 +27,7 @@ extension UnprovenSignIn {
         _ request: IdentityV1.SignInRequest,
         provider: ProviderPolicy,
         allowed: Set<String>
-    ) throws(IdentityFault) {
+    ) throws(IdentityError) {
         guard request.clientID.isEmpty || provider.audiences[request.clientID] != nil else {
             throw .signIn(.clientUnknown)
         }
@@ -52,7 +52,7 @@ extension IdentityV1.SignInRequest {
     var createsAccount: Bool { !hasCreate || create }
 
     /// Throws unless the credentials name whom the app says.
-    func checkSubject(_ subject: String) throws(IdentityFault) {
+    func checkSubject(_ subject: String) throws(IdentityError) {
         guard expectedSubject.isEmpty || expectedSubject == subject else { throw .signIn(.subjectDiffers) }
     }
 }

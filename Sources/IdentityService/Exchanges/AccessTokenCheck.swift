@@ -69,8 +69,8 @@ struct AccessTokenCheck: AccessTokenChecking {
         address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode {
-        guard let audience = policy.audiences[clientID] else { throw IdentityFault.signIn(.clientUnknown) }
-        guard AccessToken.isPlausible(accessToken) else { throw IdentityFault.exchange(.accessTokenInvalid) }
+        guard let audience = policy.audiences[clientID] else { throw IdentityError.signIn(.clientUnknown) }
+        guard AccessToken.isPlausible(accessToken) else { throw IdentityError.exchange(.accessTokenInvalid) }
         let pass: ProviderGate.Pass
         do {
             pass = try gate.pass(client: clientID, address: address)
@@ -101,7 +101,7 @@ struct AccessTokenCheck: AccessTokenChecking {
     }
 
     /// Counts and logs what came of the questions, and says what the caller is told.
-    private func tell(_ outcome: Result<ProviderClaims, Failure>, client: String) throws(IdentityFault)
+    private func tell(_ outcome: Result<ProviderClaims, Failure>, client: String) throws(IdentityError)
         -> ProviderClaims
     {
         switch outcome {

@@ -37,7 +37,7 @@ struct CodeExchange: CodeExchanging {
         address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode {
-        guard policy.audiences[clientID] != nil else { throw IdentityFault.signIn(.clientUnknown) }
+        guard policy.audiences[clientID] != nil else { throw IdentityError.signIn(.clientUnknown) }
         let grant = CodeGrant(
             provider: policy.name,
             clientID: clientID,
@@ -45,14 +45,14 @@ struct CodeExchange: CodeExchanging {
             redirectURI: redirectURI,
             codeVerifier: codeVerifier
         )
-        guard let grant else { throw IdentityFault.signIn(.codeSpent) }
-        guard endpoint.canExchange(grant) else { throw IdentityFault.signIn(.exchangeNotConfigured) }
+        guard let grant else { throw IdentityError.signIn(.codeSpent) }
+        guard endpoint.canExchange(grant) else { throw IdentityError.signIn(.exchangeNotConfigured) }
         let tokens = try await queue.tokens(for: grant, address: address, deadline: deadline)
         // Judged each time, with the keys and the clock of now: if the keys can't be had at this moment, the token is still
         // there for the next try.
         var exchanged = try await judge(tokens.idToken)
         exchanged.refreshToken = tokens.refreshToken
-        guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
+        guard exchanged.claims.audience == clientID else { throw IdentityError.signIn(.codeForeign) }
         return exchanged
     }
 
@@ -69,7 +69,7 @@ struct CodeExchange: CodeExchanging {
             )
             return ExchangedCode(fingerprint: token.fingerprint, claims: claims)
         } catch let rejection as TokenRejection {
-            throw IdentityFault.token(rejection)
+            throw IdentityError.token(rejection)
         }
     }
 }

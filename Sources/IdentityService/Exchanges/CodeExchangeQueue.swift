@@ -88,7 +88,7 @@ final class CodeExchangeQueue: Sendable {
             for await job in jobs {
                 tasks.addTask { await self.perform(job) }
             }
-            for waiter in self.stop() { waiter.resume(returning: .failure(IdentityFault.providerUnavailable)) }
+            for waiter in self.stop() { waiter.resume(returning: .failure(IdentityError.providerUnavailable)) }
         }
     }
 
@@ -98,16 +98,16 @@ final class CodeExchangeQueue: Sendable {
     ///   - address: a code of the address that the grant comes from; nil if that isn't known.
     ///   - deadline: the call's; shortly before it the caller is told that the provider can't be reached, while the exchange
     ///     goes on.
-    /// - Throws: `IdentityFault`, or what the database throws.
+    /// - Throws: `IdentityError`, or what the database throws.
     func tokens(for grant: CodeGrant, address: [UInt8]?, deadline: Deadline?) async throws -> ExchangedTokens {
         guard let deadline, deadline != .never else { return try await join(grant, address: address).get() }
         let left = deadline.remaining - Self.answerMargin
-        guard left > .zero else { throw IdentityFault.providerUnavailable }
+        guard left > .zero else { throw IdentityError.providerUnavailable }
         let outcome = await withTaskGroup(of: Outcome.self) { group in
             group.addTask { await self.join(grant, address: address) }
             group.addTask {
                 try? await Task.sleep(for: left)
-                return .failure(IdentityFault.providerUnavailable)
+                return .failure(IdentityError.providerUnavailable)
             }
             defer { group.cancelAll() }
             return await group.next() ?? .failure(CancellationError())
@@ -150,7 +150,7 @@ final class CodeExchangeQueue: Sendable {
             let others = state.waiters[hash]
             guard !state.isStopped, state.waiterCount < Self.waitersMax, others?.count ?? 0 < Self.waitersByCodeMax
             else {
-                return .failure(IdentityFault.providerUnavailable)
+                return .failure(IdentityError.providerUnavailable)
             }
             var job: Job?
             if others == nil {
@@ -208,16 +208,16 @@ final class CodeExchangeQueue: Sendable {
                 let kept = job.grant.open(content)
                 guard let kept, !kept.isEmpty, clock.nowMilliseconds < atMilliseconds + Self.resultMilliseconds
                 else {
-                    return (.failure(IdentityFault.signIn(.codeSpent)), kept?.isEmpty ?? false)
+                    return (.failure(IdentityError.signIn(.codeSpent)), kept?.isEmpty ?? false)
                 }
                 return (.success(ExchangedTokens(parsing: kept)), false)
             case .held:
                 log.tell(.unanswered, client: job.grant.clientID, cause: "another replica holds the claim")
-                return (.failure(IdentityFault.providerUnavailable), false)
+                return (.failure(IdentityError.providerUnavailable), false)
             }
         } catch {
             log.tell(.failed, client: job.grant.clientID, cause: "\(error)")
-            return (.failure(Task.isCancelled ? IdentityFault.providerUnavailable : error), false)
+            return (.failure(Task.isCancelled ? IdentityError.providerUnavailable : error), false)
         }
     }
 
@@ -241,7 +241,7 @@ final class CodeExchangeQueue: Sendable {
 
     private func ask(_ job: Job, _ claimID: PostgresUUID) async -> (Outcome, wasRefused: Bool) {
         let client = job.grant.clientID
-        let fault: IdentityFault
+        let fault: IdentityError
         switch await endpoint.exchange(job.grant) {
         case .answered(.exchanged(let tokens)):
             log.tell(.told, client: client)
@@ -250,7 +250,7 @@ final class CodeExchangeQueue: Sendable {
         case .answered(.refused(let error)):
             log.tell(.refused, client: client, cause: error)
             await keep([], of: job, claimID, forMilliseconds: Self.refusalMilliseconds)
-            return (.failure(IdentityFault.signIn(.codeSpent)), true)
+            return (.failure(IdentityError.signIn(.codeSpent)), true)
         case .answered(.notConfigured(let error)):
             log.tell(.notConfigured, client: client, cause: error)
             fault = .signIn(.exchangeNotConfigured)

@@ -35,8 +35,8 @@ final class ProviderGate: Sendable {
 
     /// Lets a question through.
     ///
-    /// - Throws: `IdentityFault`: the provider is busy, or too many of these were refused.
-    func pass(client: String, address: [UInt8]?) throws(IdentityFault) -> Pass {
+    /// - Throws: `IdentityError`: the provider is busy, or too many of these were refused.
+    func pass(client: String, address: [UInt8]?) throws(IdentityError) -> Pass {
         let now = clock.nowMilliseconds
         switch admission.withLock({ $0.admit(client: client, address: address, nowMilliseconds: now) }) {
         case .admitted: return Pass(gate: self, client: client, address: address)

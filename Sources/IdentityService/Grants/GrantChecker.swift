@@ -138,7 +138,7 @@ struct GrantChecker: Sendable {
     {
         let place = grant.place
         let token: String
-        do throws(VaultFault) {
+        do throws(VaultError) {
             token = try vault.open(grant.sealed, at: place)
         } catch {
             metrics.countCheck(place.provider, .unopened)

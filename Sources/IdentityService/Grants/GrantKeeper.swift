@@ -218,7 +218,7 @@ final class GrantKeeper: Sendable {
             // Else somebody sent the code of somebody else along.
             guard exchanged.claims.subject == job.person.subject, exchanged.claims.audience == job.person.clientID
             else {
-                throw IdentityFault.signIn(.codeForeign)
+                throw IdentityError.signIn(.codeForeign)
             }
             guard let refreshToken = exchanged.refreshToken else { return metrics.count(job.person.provider, .none) }
             try await keep(job.person.grant(refreshToken), limit: limit)
@@ -247,13 +247,13 @@ final class GrantKeeper: Sendable {
 
     private static func mayPass(_ error: any Error) -> Bool {
         switch error {
-        case IdentityFault.providerUnavailable, is PostgresError: true
+        case IdentityError.providerUnavailable, is PostgresError: true
         default: false
         }
     }
 
     private func fail(_ job: Job, _ error: any Error) {
-        let outcome: GrantMetrics.Kept = error is IdentityFault ? .refused : .failed
+        let outcome: GrantMetrics.Kept = error is IdentityError ? .refused : .failed
         metrics.count(job.person.provider, outcome)
         logger.log(
             level: outcome == .failed ? .warning : .info,

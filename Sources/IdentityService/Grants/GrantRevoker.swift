@@ -79,7 +79,7 @@ struct GrantRevoker: Sendable {
         // Nobody can be told: there is nothing to wait for.
         guard endpoints.canRevoke else { return await forget(place, .noEndpoint) }
         let token: String
-        do throws(VaultFault) {
+        do throws(VaultError) {
             token = try vault.open(grant.sealed, at: place)
         } catch {
             let cause = error == .keyUnknown ? "the key \(grant.sealed.keyID) isn't there" : "the row was changed"

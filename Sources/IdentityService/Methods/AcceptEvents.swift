@@ -15,9 +15,10 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.AcceptEventsResponse {
         try await context.answer {
-            guard request.events.count <= Self.eventsMax else { throw IdentityFault.event(.invalid) }
+            guard request.events.count <= Self.eventsMax else { throw IdentityError.event(.invalid) }
             let services = Self.services(context.peer.certificateNames)
-            let events = try request.events.map { event throws(IdentityFault) in try ToldEvent(event, by: services) }
+            let events = try request.events.map { event throws(IdentityError) in try ReceivedEvent(event, by: services)
+            }
             var response = IdentityV1.AcceptEventsResponse()
             response.wantedTypes = try await store.accept(
                 events,
@@ -43,7 +44,7 @@ extension String {
 }
 
 /// An event that another service told.
-struct ToldEvent: Sendable, Hashable {
+struct ReceivedEvent: Sendable, Hashable {
     /// Times in Unix milliseconds that are dates of four digits.
     private static let times: Range<Int64> = 1..<253_402_300_800_000
 
@@ -57,19 +58,19 @@ struct ToldEvent: Sendable, Hashable {
     /// The event of a message.
     ///
     /// - Parameter services: those whose certificate the caller has; none for any.
-    init(_ event: IdentityV1.ServiceEvent, by services: Set<String>) throws(IdentityFault) {
-        guard let type = ServiceEventType(rawValue: event.type) else { throw IdentityFault.event(.invalid) }
-        guard services.isEmpty || services.contains(type.service) else { throw IdentityFault.event(.notYours) }
-        id = try EventID(event.eventID, or: IdentityFault.event(.invalid))
-        userID = try UserID(event.userID, or: IdentityFault.event(.invalid))
+    init(_ event: IdentityV1.ServiceEvent, by services: Set<String>) throws(IdentityError) {
+        guard let type = ServiceEventType(rawValue: event.type) else { throw IdentityError.event(.invalid) }
+        guard services.isEmpty || services.contains(type.service) else { throw IdentityError.event(.notYours) }
+        id = try EventID(event.eventID, or: IdentityError.event(.invalid))
+        userID = try UserID(event.userID, or: IdentityError.event(.invalid))
         if type == .groupJoined {
-            groupID = try GroupID(event.groupID, or: IdentityFault.event(.invalid))
-            memberID = try MemberID(event.memberID, or: IdentityFault.event(.invalid))
+            groupID = try GroupID(event.groupID, or: IdentityError.event(.invalid))
+            memberID = try MemberID(event.memberID, or: IdentityError.event(.invalid))
         } else {
-            guard event.groupID.isEmpty, event.memberID.isEmpty else { throw IdentityFault.event(.invalid) }
+            guard event.groupID.isEmpty, event.memberID.isEmpty else { throw IdentityError.event(.invalid) }
             (groupID, memberID) = (nil, nil)
         }
-        guard Self.times.contains(event.occurredAtMilliseconds) else { throw IdentityFault.event(.invalid) }
+        guard Self.times.contains(event.occurredAtMilliseconds) else { throw IdentityError.event(.invalid) }
         self.type = type
         occurredAtMilliseconds = event.occurredAtMilliseconds
     }

@@ -14,7 +14,7 @@ extension IdentityMethods {
         try await context.answer {
             guard let name = ProviderName(request.provider), let provider = providers[name],
                 let sender = NoticeSender(name)
-            else { throw IdentityFault.providerUnknown }
+            else { throw IdentityError.providerUnknown }
             do {
                 let notice = try await verifiedNotice(request.notice, policy: provider.policy, from: sender)
                 let isNew = try await store.keep(
@@ -46,9 +46,9 @@ extension IdentityMethods {
             let key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
             return try token.notice(verifiedWith: key, policy: policy, from: sender, nowSeconds: clock.nowSeconds)
         } catch TokenRejection.keyUnknown {
-            throw IdentityFault.notice(.keyUnknown)
+            throw IdentityError.notice(.keyUnknown)
         } catch let rejection as NoticeRejection {
-            throw IdentityFault.notice(rejection)
+            throw IdentityError.notice(rejection)
         }
     }
 }

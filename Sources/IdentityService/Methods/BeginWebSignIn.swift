@@ -12,11 +12,11 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.BeginWebSignInResponse {
         try await context.answer(mayBeRepeated: true) {
             guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
-                throw IdentityFault.providerUnknown
+                throw IdentityError.providerUnknown
             }
-            guard let endpoint = provider.endpoints.authorizationURL else { throw IdentityFault.web(.notConfigured) }
+            guard let endpoint = provider.endpoints.authorizationURL else { throw IdentityError.web(.notConfigured) }
             let client = try Self.webClient(request.clientID, of: provider.policy)
-            guard CodeChallenge.isAcceptable(request.codeChallenge) else { throw IdentityFault.web(.challengeInvalid) }
+            guard CodeChallenge.isAcceptable(request.codeChallenge) else { throw IdentityError.web(.challengeInvalid) }
             let state = WebState(
                 provider: provider.policy.name,
                 clientID: client.id,
@@ -25,7 +25,7 @@ extension IdentityMethods {
                 nowSeconds: clock.nowSeconds,
                 random: randomBytes(WebState.randomByteCount)
             )
-            guard let minted = webStates.mint(state) else { throw IdentityFault.web(.stateInvalid) }
+            guard let minted = webStates.mint(state) else { throw IdentityError.web(.stateInvalid) }
             let authorization = WebAuthorization(
                 client: client,
                 redirectURI: request.redirectUri,
@@ -40,7 +40,7 @@ extension IdentityMethods {
     }
 
     /// The client of that id that a browser may sign in to; without an id the only one.
-    private static func webClient(_ id: String, of policy: ProviderPolicy) throws(IdentityFault) -> AudiencePolicy {
+    private static func webClient(_ id: String, of policy: ProviderPolicy) throws(IdentityError) -> AudiencePolicy {
         let clients = policy.audiences.values.filter { $0.kind != .native && (id.isEmpty || $0.id == id) }
         guard clients.count == 1 else { throw .signIn(.clientUnknown) }
         return clients[0]

@@ -12,12 +12,12 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.CreateChallengeResponse {
         try await context.answer(mayBeRepeated: true) {
             guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
-                throw IdentityFault.providerUnknown
+                throw IdentityError.providerUnknown
             }
             let audiences = provider.policy.audiences.values.filter {
                 request.clientID.isEmpty || $0.id == request.clientID
             }
-            guard audiences.count == 1 else { throw IdentityFault.signIn(.clientUnknown) }
+            guard audiences.count == 1 else { throw IdentityError.signIn(.clientUnknown) }
             var response = IdentityV1.CreateChallengeResponse()
             response.nonce = nonces.make(
                 provider: provider.policy.name,

@@ -35,7 +35,7 @@ extension IdentityMethods {
         do {
             let session = DeletingSession(sessionID: owner.sessionID, credentials: nil)
             return .init(try await close(owner.userID, why: .deleted, ground: .session(session), context))
-        } catch IdentityFault.proofRequired {
+        } catch IdentityError.proofRequired {
             let scheduled = try await store.scheduleDeletion(
                 of: owner.userID,
                 by: owner.sessionID,
@@ -79,12 +79,12 @@ extension IdentityMethods {
         _ context: ServerContext
     ) async throws -> AccountClosing {
         guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
-            throw IdentityFault.providerUnknown
+            throw IdentityError.providerUnknown
         }
         let name = provider.policy.name
         let kind = try CredentialKind(request)
         let found = try await evidence(of: request, kind, provider: provider, isForAct: true, context: context)
-        guard let evidence = found else { throw IdentityFault.signIn(.ticketInvalid) }
+        guard let evidence = found else { throw IdentityError.signIn(.ticketInvalid) }
         let now = clock.nowMilliseconds
         let refusal = AccountAct.deleteAccount.refusal(
             proof: evidence.proof,
@@ -92,7 +92,7 @@ extension IdentityMethods {
             nowMilliseconds: now,
             recentSeconds: store.limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityFault(refusal) }
+        if let refusal { throw IdentityError(refusal) }
         let credentials = SignIn(
             evidence,
             provider: name,
@@ -106,7 +106,7 @@ extension IdentityMethods {
             try await store.moveSubject(of: credentials, nowMilliseconds: now, deadline: context.deadline)
             // Before anything is kept of what may be somebody else's.
             guard try await store.isIdentity(credentials, of: owner.userID, deadline: context.deadline) else {
-                throw IdentityFault.credentialsForeign
+                throw IdentityError.credentialsForeign
             }
             await grants.takeBeforeDeletion(
                 evidence,
@@ -117,8 +117,8 @@ extension IdentityMethods {
             )
             let session = DeletingSession(sessionID: owner.sessionID, credentials: credentials)
             return try await close(owner.userID, why: .deleted, ground: .session(session), context)
-        } catch IdentityFault.token(.replayed) where kind == .code {
-            throw IdentityFault.signIn(.codeSpent)
+        } catch IdentityError.token(.replayed) where kind == .code {
+            throw IdentityError.signIn(.codeSpent)
         }
     }
 

@@ -14,12 +14,12 @@ extension IdentityMethods {
         try await context.answer {
             let owner = try await owner(request.accessToken, context)
             let isOwn = try await store.endSession(
-                SessionID(request.sessionID, or: IdentityFault.sessionNotFound),
+                SessionID(request.sessionID, or: IdentityError.sessionNotFound),
                 of: owner.userID,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            guard isOwn else { throw IdentityFault.sessionNotFound }
+            guard isOwn else { throw IdentityError.sessionNotFound }
             revocations.announce()
             return IdentityV1.EndSessionResponse()
         }

@@ -16,7 +16,7 @@ extension IdentityMethods {
             var credentials = request.credentials
             (credentials.fullName, credentials.email) = ("", "")
             guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
-                throw IdentityFault.providerUnknown
+                throw IdentityError.providerUnknown
             }
             let asked = try EmailReservation(credentials)
             let credential = try await subject(of: credentials, provider: provider, context: context)
@@ -53,9 +53,9 @@ extension IdentityMethods {
             // themselves while the provider's word is against them, is told of it, as by signing in.
             let isProven = credential.unprovenDialect == nil
             let opens = isProven || credential.unprovenDialect == found.unprovenDialect
-            if opens, found.isBlocked { throw IdentityFault.signIn(.accountBlocked) }
-            if isProven, found.isDisabled { throw IdentityFault.signIn(.providerAccountDisabled) }
-            if isProven, found.isFromBefore { throw IdentityFault.token(.expired) }
+            if opens, found.isBlocked { throw IdentityError.signIn(.accountBlocked) }
+            if isProven, found.isDisabled { throw IdentityError.signIn(.providerAccountDisabled) }
+            if isProven, found.isFromBefore { throw IdentityError.token(.expired) }
             if opens, !found.isDisabled, gateways.believes(context.peer.certificateNames) {
                 response.callerProofs = ownKeys.current.proofs.proofs(
                     of: userID,
@@ -100,20 +100,20 @@ extension IdentityMethods {
             let step = try token.claims.proofStep(hasCode: !credentials.authorizationCode.isEmpty)
             let leeway = provider.policy.clockLeewaySeconds
             if step == .proven(.fresh), !token.claims.isFresh(nowSeconds: clock.nowSeconds, leewaySeconds: leeway) {
-                throw IdentityFault.signIn(.tokenStale)
+                throw IdentityError.signIn(.tokenStale)
             }
             try credentials.checkSubject(token.claims.subject)
             return Credential(subject: token.claims.subject, claims: token.claims)
         case .accessToken:
             let evidence = try await evidence(of: credentials, kind, provider: provider, context: context)
-            guard let evidence else { throw IdentityFault.signIn(.credentialsMissing) }
+            guard let evidence else { throw IdentityError.signIn(.credentialsMissing) }
             return Credential(subject: evidence.claims.subject, claims: evidence.claims)
         case .unproven:
             let signIn = try UnprovenSignIn(credentials, provider: provider.policy, allowed: unprovenDialects)
             return Credential(subject: signIn.subject, unprovenDialect: signIn.dialect)
         case .code, .tickets:
             // To look them up would spend them.
-            throw IdentityFault.signIn(.credentialsMissing)
+            throw IdentityError.signIn(.credentialsMissing)
         }
     }
 }

@@ -16,7 +16,7 @@ extension IdentityMethods {
         // The form again gets other tickets; those of before are over.
         try await context.answer(mayBeRepeated: true) {
             guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
-                throw IdentityFault.providerUnknown
+                throw IdentityError.providerUnknown
             }
             let begun = try begun(request, provider.policy.name)
             let grant = try await grant(request, begun?.rawNonce, provider.policy, context)
@@ -47,7 +47,7 @@ extension IdentityMethods {
     private func begun(
         _ request: IdentityV1.FinishWebSignInRequest,
         _ provider: ProviderName
-    ) throws(IdentityFault) -> (state: WebState, rawNonce: String)? {
+    ) throws(IdentityError) -> (state: WebState, rawNonce: String)? {
         if request.state.isEmpty {
             guard !request.clientsWithoutState.isEmpty else { throw .web(.stateInvalid) }
             return nil
@@ -76,7 +76,7 @@ extension IdentityMethods {
                 request.idToken,
                 nonce: rawNonce ?? "",
                 code: code,
-                told: ToldWords(fullName: request.fullName, email: request.email, deviceName: ""),
+                told: SubmittedDetails(fullName: request.fullName, email: request.email, deviceName: ""),
                 policy: policy,
                 context: context
             )
@@ -90,7 +90,7 @@ extension IdentityMethods {
                 email: request.email
             )
         } catch let rejection as TokenRejection {
-            throw IdentityFault.token(rejection)
+            throw IdentityError.token(rejection)
         }
     }
 
@@ -99,7 +99,7 @@ extension IdentityMethods {
         _ claims: ProviderClaims,
         _ state: WebState?,
         _ request: IdentityV1.FinishWebSignInRequest
-    ) throws(IdentityFault) {
+    ) throws(IdentityError) {
         guard claims.policy.kind != .native else { throw .token(.audience) }
         guard let state else {
             guard request.clientsWithoutState.contains(claims.audience) else { throw .web(.stateInvalid) }

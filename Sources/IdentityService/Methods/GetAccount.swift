@@ -12,9 +12,9 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             guard let account = try await store.account(userID, deadline: context.deadline) else {
-                throw IdentityFault.accountNotFound
+                throw IdentityError.accountNotFound
             }
             var response = IdentityV1.GetAccountResponse()
             response.account = IdentityV1.Account(account, isForOthers: false)

@@ -11,7 +11,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountStateResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let userID = try UserID(request.userID, or: IdentityError.userIDInvalid)
             var response = IdentityV1.GetAccountStateResponse()
             let state = try await store.state(of: userID, deadline: context.deadline)
             response.isClosed = state.isClosed

@@ -18,11 +18,11 @@ extension IdentityMethods {
             let linked = try await link(request, to: session, context)
             let deadline = context.deadline
             guard let account = try await store.account(linked.userID, deadline: deadline) else {
-                throw IdentityFault.sessionInvalid
+                throw IdentityError.sessionInvalid
             }
             // The account that was to be absorbed was deleted in that moment, and the identity with it: next time it is linked.
             guard account.identities.contains(where: { $0.provider == request.credentials.provider }) else {
-                throw IdentityFault.link(.absorptionUnderWay)
+                throw IdentityError.link(.absorptionUnderWay)
             }
             var response = IdentityV1.LinkProviderResponse()
             response.account = IdentityV1.Account(account, isForOthers: false)
@@ -41,7 +41,7 @@ extension IdentityMethods {
     ) async throws -> (userID: UserID, session: StoredSession?) {
         let credentials = request.credentials
         guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
-            throw IdentityFault.providerUnknown
+            throw IdentityError.providerUnknown
         }
         let name = provider.policy.name
         let kind = try CredentialKind(credentials)
@@ -56,7 +56,7 @@ extension IdentityMethods {
                 deadline: context.deadline
             )
             // What linked is not there any more, so it opens no session either.
-            guard isKnown, !request.opensSession else { throw IdentityFault.signIn(.ticketInvalid) }
+            guard isKnown, !request.opensSession else { throw IdentityError.signIn(.ticketInvalid) }
             return (session.userID, nil)
         }
         let now = clock.nowMilliseconds
@@ -81,8 +81,8 @@ extension IdentityMethods {
             )
             guard request.opensSession, linked.session == nil else { return linked }
             return (linked.userID, try await sessionAfterLinking(signIn, nowMilliseconds: now, context))
-        } catch IdentityFault.token(.replayed) where kind == .code {
-            throw IdentityFault.signIn(.codeSpent)
+        } catch IdentityError.token(.replayed) where kind == .code {
+            throw IdentityError.signIn(.codeSpent)
         }
     }
 
@@ -102,7 +102,7 @@ extension IdentityMethods {
                 deadline: context.deadline
             )
             return (session.userID, nil)
-        } catch IdentityFault.link(.identityTaken) {
+        } catch IdentityError.link(.identityTaken) {
             return try await absorb(signIn, session, now, context)
         }
     }
@@ -125,13 +125,13 @@ extension IdentityMethods {
         let done: Absorption?
         do {
             done = try await absorber.finish(begun, isNew: begun.id == id)
-        } catch let error as IdentityFault {
+        } catch let error as IdentityError {
             throw error
         } catch {
             // It is gone on with, here or elsewhere.
-            throw IdentityFault.link(.absorptionUnderWay)
+            throw IdentityError.link(.absorptionUnderWay)
         }
-        guard let done else { throw IdentityFault.link(.identityTaken) }
+        guard let done else { throw IdentityError.link(.identityTaken) }
         if done.absorber == session.userID { return (session.userID, nil) }
         // The one that has absorbed, and no new one if that is gone since.
         var opening = signIn

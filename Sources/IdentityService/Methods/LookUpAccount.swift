@@ -11,9 +11,9 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.LookUpAccountResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let userID = try UserID(request.userID, or: IdentityError.userIDInvalid)
             guard let account = try await store.account(userID, deadline: context.deadline) else {
-                throw IdentityFault.accountNotFound
+                throw IdentityError.accountNotFound
             }
             var response = IdentityV1.LookUpAccountResponse()
             response.account = IdentityV1.Account(account, isForOthers: true)

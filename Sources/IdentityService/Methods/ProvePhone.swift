@@ -12,14 +12,14 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.ProvePhoneResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            guard let phoneAssertions else { throw IdentityFault.phoneAssertion(.notConfigured) }
+            let userID = try callers.user(of: context)
+            guard let phoneAssertions else { throw IdentityError.phoneAssertion(.notConfigured) }
             let now = clock.nowMilliseconds
             let assertion: PhoneAssertion
             do throws(PhoneAssertionRejection) {
                 assertion = try phoneAssertions.judge(request.assertion, for: userID, nowSeconds: now / 1_000)
             } catch {
-                throw IdentityFault.phoneAssertion(error)
+                throw IdentityError.phoneAssertion(error)
             }
             let event = try await store.enter(
                 assertion,
@@ -34,11 +34,11 @@ extension IdentityMethods {
             switch await phoneProofs.tell(event, deadline: context.deadline) {
             // Outdated: sent again, and the person chose another number since.
             case .settled(.proven), .settled(.outdated): break
-            case .settled(.conflict): throw IdentityFault.phoneProof(.taken)
-            case .settled(.notAllowed): throw IdentityFault.phoneProof(.notAllowed)
-            case .settled(.accountClosed): throw IdentityFault.sessionRevoked
+            case .settled(.conflict): throw IdentityError.phoneProof(.taken)
+            case .settled(.notAllowed): throw IdentityError.phoneProof(.notAllowed)
+            case .settled(.accountClosed): throw IdentityError.sessionRevoked
             // The session ended with the account that was absorbed.
-            case .opened: throw IdentityFault.phoneProof(.accountOpened)
+            case .opened: throw IdentityError.phoneProof(.accountOpened)
             case .opening, .absorbed, nil: response.isPending = true
             }
             return response

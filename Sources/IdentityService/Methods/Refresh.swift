@@ -11,7 +11,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
         try await context.answer {
-            let session = try await store.numbered(exchange(request, context), deadline: context.deadline)
+            let session = try await exchange(request, context)
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""
@@ -26,7 +26,7 @@ extension IdentityMethods {
     ) async throws -> StoredSession {
         guard let token = mint.refreshKeys.verify(request.refreshToken), token.number < UInt32.max else {
             refreshes.count(.forged)
-            throw IdentityFault.refreshTokenInvalid
+            throw IdentityError.refreshTokenInvalid
         }
         let now = clock.nowMilliseconds
         let isBelieved = gateways.believes(context.peer.certificateNames)
@@ -50,7 +50,7 @@ extension IdentityMethods {
         refreshes.count(.judged(verdict))
         if verdict == .reused { revocations.announce() }
         if let fault = verdict.fault { throw fault }
-        guard let session else { throw IdentityFault.sessionInvalid }
+        guard let session else { throw IdentityError.sessionInvalid }
         return session
     }
 }

@@ -11,7 +11,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.RemoveAccountResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let userID = try UserID(request.userID, or: IdentityError.userIDInvalid)
             try await close(userID, why: .byOperator, ground: .others, context)
             return IdentityV1.RemoveAccountResponse()
         }

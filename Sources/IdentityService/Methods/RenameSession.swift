@@ -13,13 +13,13 @@ extension IdentityMethods {
         try await context.answer {
             let owner = try await owner(request.accessToken, context)
             let session = try await store.renameSession(
-                SessionID(request.sessionID, or: IdentityFault.sessionNotFound),
+                SessionID(request.sessionID, or: IdentityError.sessionNotFound),
                 of: owner.userID,
                 to: DeviceName.check(request.deviceName),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            guard let session else { throw IdentityFault.sessionNotFound }
+            guard let session else { throw IdentityError.sessionNotFound }
             var response = IdentityV1.RenameSessionResponse()
             response.session = IdentityV1.Session(session, current: owner.sessionID)
             return response

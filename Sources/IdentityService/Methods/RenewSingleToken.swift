@@ -21,7 +21,7 @@ extension IdentityMethods {
                 deadline: context.deadline
             )
             let number = try await store.number(of: session.claims.userID, deadline: context.deadline)
-            guard let number else { throw IdentityFault.sessionInvalid }
+            guard let number else { throw IdentityError.sessionInvalid }
             await recordUse(of: session)
             var response = IdentityV1.RenewSingleTokenResponse()
             response.tokens = mint.singleToken(

@@ -17,8 +17,8 @@ extension IdentityMethods {
         check.accessToken = accessToken
         let session = try await checkSession(check, context: context)
         return (
-            try UserID(session.userID, or: IdentityFault.sessionInvalid),
-            try SessionID(session.sessionID, or: IdentityFault.sessionInvalid)
+            try UserID(session.userID, or: IdentityError.sessionInvalid),
+            try SessionID(session.sessionID, or: IdentityError.sessionInvalid)
         )
     }
 }

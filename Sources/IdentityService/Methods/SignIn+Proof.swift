@@ -9,7 +9,7 @@ extension IdentityMethods {
     /// Where the number opens the account that it was imported with, that is a session of this account. While it isn't decided nobody
     /// is told of the session that was opened, and the credentials are good again.
     ///
-    /// - Throws: `IdentityFault.link(.absorptionUnderWay)`, or what an opened session throws.
+    /// - Throws: `IdentityError.link(.absorptionUnderWay)`, or what an opened session throws.
     func outcomeOfProof(
         _ first: SignInOutcome,
         _ signIn: SignIn,
@@ -28,7 +28,7 @@ extension IdentityMethods {
             nowMilliseconds: nowMilliseconds,
             deadline: context.deadline
         )
-        if told == .opening { throw IdentityFault.link(.absorptionUnderWay) }
+        if told == .opening { throw IdentityError.link(.absorptionUnderWay) }
         var again = signIn
         // It was used up by the first. Nor is an account made: whoever was deleted meanwhile asks for one by the next try.
         (again.ticketHash, again.createsAccount) = (nil, false)
@@ -40,8 +40,8 @@ extension IdentityMethods {
                 nowMilliseconds: nowMilliseconds,
                 deadline: context.deadline
             )
-        } catch IdentityFault.accountNotFound {
-            throw IdentityFault.link(.absorptionUnderWay)
+        } catch IdentityError.accountNotFound {
+            throw IdentityError.link(.absorptionUnderWay)
         }
     }
 }

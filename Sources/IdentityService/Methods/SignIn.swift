@@ -37,7 +37,7 @@ extension IdentityMethods {
         provider: ProviderConfiguration?,
         context: ServerContext
     ) async throws -> SignInOutcome {
-        guard let provider else { throw IdentityFault.providerUnknown }
+        guard let provider else { throw IdentityError.providerUnknown }
         let kind = try CredentialKind(request)
         let reservation = try EmailReservation(request)
         if kind == .unproven {
@@ -88,8 +88,8 @@ extension IdentityMethods {
                 )
             }
             return outcome
-        } catch IdentityFault.token(.replayed) where kind == .code {
-            throw IdentityFault.signIn(.codeSpent)
+        } catch IdentityError.token(.replayed) where kind == .code {
+            throw IdentityError.signIn(.codeSpent)
         }
     }
 
@@ -101,7 +101,7 @@ extension IdentityMethods {
     ) async throws -> SignInOutcome {
         let signIn = try UnprovenSignIn(request, provider: provider.policy, allowed: unprovenDialects)
         // Access tokens are good without asking anybody, and so in every dialect.
-        guard SingleTokenStyle(request.tokenStyle) != nil else { throw IdentityFault.signIn(.proofRequired) }
+        guard SingleTokenStyle(request.tokenStyle) != nil else { throw IdentityError.signIn(.proofRequired) }
         let now = clock.nowMilliseconds
         guard request.createsAccount else {
             return try await store.openUnproven(

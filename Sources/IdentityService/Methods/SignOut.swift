@@ -15,7 +15,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse {
         try await context.answer {
-            guard let token = request.token else { throw IdentityFault.tokenMissing }
+            guard let token = request.token else { throw IdentityError.tokenMissing }
             switch request.scope {
             case .unspecified:
                 if let session = try? session(of: token, mustBeCurrent: false) {
@@ -36,7 +36,7 @@ extension IdentityMethods {
                 if let fault = verdict.fault { throw fault }
                 revocations.announce()
             case .UNRECOGNIZED:
-                throw IdentityFault.scopeUnknown
+                throw IdentityError.scopeUnknown
             }
             return IdentityV1.SignOutResponse()
         }
@@ -46,7 +46,7 @@ extension IdentityMethods {
     func session(
         of token: IdentityV1.SignOutRequest.OneOf_Token,
         mustBeCurrent: Bool
-    ) throws(IdentityFault) -> SigningOut {
+    ) throws(IdentityError) -> SigningOut {
         let now = clock.nowSeconds
         switch token {
         case .accessToken(let text) where SingleTokens.isSingleToken(text):

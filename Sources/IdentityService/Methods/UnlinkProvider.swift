@@ -13,7 +13,7 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.UnlinkProviderResponse {
         try await context.answer {
             let owner = try await owner(request.accessToken, context)
-            guard let provider = ProviderName(request.provider) else { throw IdentityFault.providerUnknown }
+            guard let provider = ProviderName(request.provider) else { throw IdentityError.providerUnknown }
             let isUnlinked = try await store.unlink(
                 provider,
                 from: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
@@ -24,7 +24,7 @@ extension IdentityMethods {
             if isUnlinked {
                 revocations.announce()
             } else if providers[provider] == nil {
-                throw IdentityFault.providerUnknown
+                throw IdentityError.providerUnknown
             }
             return IdentityV1.UnlinkProviderResponse()
         }

@@ -12,7 +12,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             let metadata = try await store.changeMetadata(
                 of: userID,
                 applying: MetadataChange(parsing: request.changesJson),

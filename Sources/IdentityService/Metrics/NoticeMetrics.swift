@@ -25,8 +25,8 @@ final class NoticeMetrics: MetricsSource {
 
         init(_ error: any Error) {
             switch error {
-            case IdentityFault.notice(let rejection): self = .refused(rejection)
-            case IdentityFault.providerUnavailable: self = .providerUnavailable
+            case IdentityError.notice(let rejection): self = .refused(rejection)
+            case IdentityError.providerUnavailable: self = .providerUnavailable
             case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
             default: self = .failed
             }

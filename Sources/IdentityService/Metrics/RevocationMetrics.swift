@@ -4,7 +4,7 @@ import ServiceKit
 final class RevocationCounts: Sendable {
     fileprivate let told = CounterFamily(
         "vestibule_identity_revocations_told_total",
-        help: "Ended sessions told to watchers, once for each."
+        help: "Ended sessions sent to watchers, once for each."
     )
     fileprivate let closed = CounterFamily(
         "vestibule_identity_revocation_streams_closed_total",

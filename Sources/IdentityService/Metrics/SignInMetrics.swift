@@ -35,14 +35,14 @@ final class SignInMetrics: MetricsSource {
 
         init(_ error: any Error) {
             switch error {
-            case IdentityFault.token(let rejection): self = .refused(rejection)
-            case IdentityFault.tokenAudience: self = .refused(.audience)
-            case IdentityFault.signIn(.subjectDiffers): self = .refused(.subject)
-            case IdentityFault.signIn(let refusal): self = .refusedOtherwise(refusal)
-            case IdentityFault.accountNotFound: self = .accountNotFound
-            case IdentityFault.link(.absorptionUnderWay): self = .accountHeld
-            case IdentityFault.providerUnknown: self = .providerUnknown
-            case IdentityFault.providerUnavailable: self = .providerUnavailable
+            case IdentityError.token(let rejection): self = .refused(rejection)
+            case IdentityError.tokenAudience: self = .refused(.audience)
+            case IdentityError.signIn(.subjectDiffers): self = .refused(.subject)
+            case IdentityError.signIn(let refusal): self = .refusedOtherwise(refusal)
+            case IdentityError.accountNotFound: self = .accountNotFound
+            case IdentityError.link(.absorptionUnderWay): self = .accountHeld
+            case IdentityError.providerUnknown: self = .providerUnknown
+            case IdentityError.providerUnavailable: self = .providerUnavailable
             case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
             default: self = .failed
             }

@@ -21,7 +21,7 @@ final class WebhookMetrics: MetricsSource {
         self.targets = targets
         tries = CounterFamily(
             "vestibule_identity_webhook_tries_total",
-            help: "Tries to tell a target of an event, by what became of them.",
+            help: "Delivery attempts to a target, by outcome.",
             labels: ["target", "outcome"],
             values: targets.flatMap { target in Outcome.allCases.map { [target, $0.rawValue] } }
         )
@@ -47,7 +47,7 @@ final class WebhookMetrics: MetricsSource {
         }
         gauge(
             "vestibule_identity_webhooks_waiting",
-            help: "Events that a target is still to be told; counting stops past ten thousand."
+            help: "Events that wait for delivery to a target; counting stops past ten thousand."
         ) { Double($0.waiting) }
         gauge(
             "vestibule_identity_webhooks_oldest_seconds",
@@ -59,7 +59,7 @@ final class WebhookMetrics: MetricsSource {
         ) { Double($0.parked) }
         gauge(
             "vestibule_identity_webhooks_stopped",
-            help: "1 where a target answered that it is gone, and is told nothing."
+            help: "1 for a target that answered that it is gone, and gets nothing."
         ) { $0.isStopped ? 1 : 0 }
     }
 }

@@ -3,7 +3,7 @@ import JOSE
 import OutgoingHTTP
 
 /// Why a key set could not be fetched. Holds nothing secret.
-enum KeyFetchFault: Error, Sendable, Hashable {
+enum KeyFetchError: Error, Sendable, Hashable {
     /// The provider answered with another status than 200.
     case status(Int)
     /// The answer is no key set.
@@ -37,12 +37,12 @@ struct HTTPKeyFetcher: KeyFetching {
             bodyBytesMax: Self.bodyBytesMax
         )
         let response = try await http.send(request)
-        guard response.status == 200 else { throw KeyFetchFault.status(response.status) }
+        guard response.status == 200 else { throw KeyFetchError.status(response.status) }
         let keySet: KeySet
         do {
             keySet = try KeySet(parsing: response.body)
         } catch {
-            throw KeyFetchFault.keySet(error)
+            throw KeyFetchError.keySet(error)
         }
         let maxAgeSeconds = CacheControl.maxAgeSeconds(response.header("cache-control"))
         return FetchedKeys(keySet: keySet, maxAgeSeconds: maxAgeSeconds)

@@ -95,7 +95,7 @@ final class ProviderKeyring: Sendable {
         case .unknownKey:
             throw TokenRejection.keyUnknown
         case .unavailable:
-            throw IdentityFault.providerUnavailable
+            throw IdentityError.providerUnavailable
         }
         try await waitForFetch(after: fetchesEnded)
         let later = state.withLock { state in
@@ -104,7 +104,7 @@ final class ProviderKeyring: Sendable {
         switch later {
         case .use(let key), .useAndFetch(let key): return key
         case .unknownKey: throw TokenRejection.keyUnknown
-        case .unavailable, .wait, .fetchAndWait: throw IdentityFault.providerUnavailable
+        case .unavailable, .wait, .fetchAndWait: throw IdentityError.providerUnavailable
         }
     }
 
@@ -169,6 +169,6 @@ final class ProviderKeyring: Sendable {
             state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
         }
         try Task.checkCancellation()
-        guard isInLine.withLock({ $0 }) else { throw IdentityFault.providerUnavailable }
+        guard isInLine.withLock({ $0 }) else { throw IdentityError.providerUnavailable }
     }
 }

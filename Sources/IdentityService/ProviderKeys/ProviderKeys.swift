@@ -48,9 +48,9 @@ final class ProviderKeys: Sendable {
 
     /// The provider's key of this `kid`, fetched if need be.
     ///
-    /// - Throws: `TokenRejection.keyUnknown`, or `IdentityFault` for a provider that is unknown or cannot be reached.
+    /// - Throws: `TokenRejection.keyUnknown`, or `IdentityError` for a provider that is unknown or cannot be reached.
     func key(id: String, algorithm: SignatureAlgorithm, of name: ProviderName) async throws -> VerificationKey {
-        guard let keyring = providers[name] else { throw IdentityFault.providerUnknown }
+        guard let keyring = providers[name] else { throw IdentityError.providerUnknown }
         return try await keyring.key(id: id, algorithm: algorithm)
     }
 

@@ -17,7 +17,7 @@ extension IdentityStore {
     /// absorption. The credentials are taken, so that they do nothing else meanwhile. Tickets stay: they are no use without.
     ///
     /// - Returns: the absorption, which the caller goes on with; one that was begun by the same credentials before and lies idle, too.
-    /// - Throws: `IdentityFault.link` with `identityTaken` where nothing may be absorbed, or with `absorptionUnderWay`; or what a
+    /// - Throws: `IdentityError.link` with `identityTaken` where nothing may be absorbed, or with `absorptionUnderWay`; or what a
     ///   link throws. Then nothing is done. Or what the database throws.
     func beginAbsorption(
         _ id: EventID,
@@ -26,7 +26,7 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Absorption {
-        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityFault.proofRequired }
+        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityError.proofRequired }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         for _ in 1...Self.linkTriesMax {
             do {
@@ -43,7 +43,7 @@ extension IdentityStore {
                 continue
             }
         }
-        throw IdentityFault.link(.absorptionUnderWay)
+        throw IdentityError.link(.absorptionUnderWay)
     }
 
     /// Goes on with the next step of an absorption.
@@ -64,7 +64,7 @@ extension IdentityStore {
     /// that was tried or one of them is gone, and the credentials are good again.
     ///
     /// - Returns: the absorption to go on with; nil if it is over.
-    /// - Throws: `IdentityFault.link(.absorptionUnderWay)` if somebody else has gone on with it; or what the database throws.
+    /// - Throws: `IdentityError.link(.absorptionUnderWay)` if somebody else has gone on with it; or what the database throws.
     func turn(_ absorption: Absorption, as id: EventID, nowMilliseconds: Int64) async throws -> Absorption? {
         try await database.withTransaction(retries: Self.linkRetriesMax) { transaction in
             let rows = try await transaction.execute(
@@ -85,7 +85,7 @@ extension IdentityStore {
                 )
             }
             guard try await end(absorption, givingBack: true, in: transaction) else {
-                throw IdentityFault.link(.absorptionUnderWay)
+                throw IdentityError.link(.absorptionUnderWay)
             }
             return nil
         }
@@ -133,7 +133,7 @@ extension IdentityStore {
         let rows = try await transaction.query(
             "SELECT FROM absorptions WHERE absorbed = ANY(\(ids)) OR absorber = ANY(\(ids))"
         )
-        guard rows.isEmpty else { throw IdentityFault.link(.absorptionUnderWay) }
+        guard rows.isEmpty else { throw IdentityError.link(.absorptionUnderWay) }
     }
 
     /// Forgets an absorption, and gives its credentials back if whoever showed them may need them.
@@ -206,7 +206,7 @@ extension IdentityStore {
             """
         ).first
         // It was another account's a moment ago.
-        guard let row else { throw IdentityFault.link(.absorptionUnderWay) }
+        guard let row else { throw IdentityError.link(.absorptionUnderWay) }
         return UserID(try row.decode(0, as: PostgresUUID.self))
     }
 
@@ -228,7 +228,7 @@ extension IdentityStore {
             """
         ).map { try $0.decode(0, as: Bool.self) }
         _ = try await check(session, for: .linkProvider, now, in: transaction)
-        if areBlocked.contains(true) { throw IdentityFault.signIn(.accountBlocked) }
+        if areBlocked.contains(true) { throw IdentityError.signIn(.accountBlocked) }
         let openedFrom = PostgresTimestamp(milliseconds: now.milliseconds - Self.absorptionSignInMilliseconds)
         // Recent by a bound of its own, whatever other acts are allowed.
         let recent = try await transaction.query(
@@ -238,7 +238,7 @@ extension IdentityStore {
         guard !recent.isEmpty, Set(providers).count == providers.count,
             identities.allSatisfy(\.mayOpen),
             wanted.tokensFrom.map({ $0 > PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds) }) != true
-        else { throw IdentityFault.link(.identityTaken) }
+        else { throw IdentityError.link(.identityTaken) }
     }
 
     private func begin(
@@ -273,7 +273,7 @@ extension IdentityStore {
             """
         ).first
         // One of them was deleted.
-        guard let row else { throw IdentityFault.link(.absorptionUnderWay) }
+        guard let row else { throw IdentityError.link(.absorptionUnderWay) }
         return try Absorption(row)
     }
 }
@@ -289,7 +289,7 @@ extension Absorption {
             String.self
         )
         guard let step = Step(rawValue: state) else {
-            throw PostgresError.decoding(DecodingFault(column: 4, reason: "an unknown step"))
+            throw PostgresError.decoding(CellDecodingError(column: 4, reason: "an unknown step"))
         }
         self.init(
             id: EventID(id),

@@ -72,7 +72,7 @@ extension IdentityStore {
             )::text FROM account
             """
         ).first
-        guard let row else { throw IdentityFault.accountNotFound }
+        guard let row else { throw IdentityError.accountNotFound }
         return try row.decode(0)
     }
 }

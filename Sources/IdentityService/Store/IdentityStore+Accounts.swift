@@ -45,7 +45,7 @@ extension IdentityStore {
     /// The column of the provider among those that are read of an account.
     private static let providerColumn = 3
 
-    /// An account with its identities, oldest first; nil if there is none. One of the version before gets its number now.
+    /// An account with its identities, oldest first; nil if there is none.
     func account(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> StoredAccount? {
         // The metadata only once, since it may be long.
         let rows = try await database.query(
@@ -62,16 +62,12 @@ extension IdentityStore {
             deadline: deadline
         )
         guard let first = rows.first else { return nil }
-        let (createdAt, known, metadata) = try first.decode(PostgresTimestamp.self, Int64?.self, String?.self)
+        let (createdAt, number, metadata) = try first.decode(PostgresTimestamp.self, Int64.self, String?.self)
         var identities: [StoredIdentity] = []
         // An account that was imported may have none: nobody but an operator sees it then.
         for row in rows where try row.decode(Self.providerColumn, as: String?.self) != nil {
             identities.append(try StoredIdentity(row))
         }
-        // Nil if it was deleted since.
-        var number = known
-        if number == nil { number = try await self.number(of: userID, deadline: deadline) }
-        guard let number else { return nil }
         return StoredAccount(
             userID: userID,
             createdAtMilliseconds: createdAt.milliseconds,
@@ -91,7 +87,7 @@ extension StoredIdentity {
         ) =
             try row.decode(
                 PostgresTimestamp.self,
-                Int64?.self,
+                Int64.self,
                 String?.self,
                 String.self,
                 String.self,

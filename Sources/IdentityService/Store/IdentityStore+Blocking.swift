@@ -23,7 +23,7 @@ extension IdentityStore {
     /// moment comes before, and its session ends too, or after, and is undone (`end_excess_sessions`).
     ///
     /// - Parameter operatorName: the name in the operator's certificate; nil where callers have none.
-    /// - Throws: `IdentityFault.accountNotFound`, or what the database throws; then nothing is done.
+    /// - Throws: `IdentityError.accountNotFound`, or what the database throws; then nothing is done.
     func blockAccount(
         _ userID: UserID,
         reason: BlockReason,
@@ -40,7 +40,7 @@ extension IdentityStore {
                 "SELECT blocked_at IS NOT NULL, block_reason FROM accounts WHERE user_id = \(user) FOR NO KEY UPDATE"
             ).first
             guard let (wasBlocked, earlier) = try row?.decode(Bool.self, String?.self) else {
-                throw IdentityFault.accountNotFound
+                throw IdentityError.accountNotFound
             }
             try await transaction.execute(
                 """

@@ -50,7 +50,7 @@ extension IdentityStore {
     ///
     /// - Parameter ground: what is judged first, under the locks.
     /// - Returns: what it came to; if it was closed before, nothing was done.
-    /// - Throws: `IdentityFault` with `accountNotFound`, with `recentSignInRequired`, `proofRequired`, `sessionRevoked` or
+    /// - Throws: `IdentityError` with `accountNotFound`, with `recentSignInRequired`, `proofRequired`, `sessionRevoked` or
     ///   `sessionInvalid` of the session, or with `credentialsForeign` or what a sign-in by the credentials would be refused for;
     ///   ``DeletionNotDue``; and nothing is done. Or what the database throws.
     func closeAccount(
@@ -76,10 +76,10 @@ extension IdentityStore {
                 let known = try await transaction.query(
                     "SELECT why, consents_left FROM account_closings WHERE user_id = \(user)"
                 ).first
-                guard let known else { throw IdentityFault.accountNotFound }
+                guard let known else { throw IdentityError.accountNotFound }
                 let (reason, consents) = try known.decode(String.self, [String].self)
                 if case .session = ground, reason == ClosingReason.absorbed.rawValue {
-                    throw IdentityFault.sessionInvalid
+                    throw IdentityError.sessionInvalid
                 }
                 return AccountClosing(isNew: false, consentsLeft: consents)
             }
@@ -174,9 +174,9 @@ extension IdentityStore {
             """
         ).first
         guard let (isEnded, createdAt, proof) = try row?.decode(Bool.self, PostgresTimestamp.self, String?.self) else {
-            throw IdentityFault.sessionInvalid
+            throw IdentityError.sessionInvalid
         }
-        if isEnded { throw IdentityFault.sessionRevoked }
+        if isEnded { throw IdentityError.sessionRevoked }
         return (proof.flatMap(Proof.init(rawValue:)), createdAt)
     }
 
@@ -187,7 +187,7 @@ extension IdentityStore {
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityFault(refusal) }
+        if let refusal { throw IdentityError(refusal) }
     }
 
     /// Writes the closing down, has others told, and deletes the account; identities, sessions, metadata and reservations go with

@@ -75,13 +75,13 @@ extension IdentityStore {
         let named = identities.first {
             $0.provider == credentials.provider.value && $0.subject == credentials.subject
         }
-        guard let named, named.userID == userID, !named.isUnproven else { throw IdentityFault.credentialsForeign }
+        guard let named, named.userID == userID, !named.isUnproven else { throw IdentityError.credentialsForeign }
         guard claim == .claimed else {
             throw try await refusal(of: credentials) { try await transaction.execute($0) }
         }
-        if named.isDisabled { throw IdentityFault.signIn(.providerAccountDisabled) }
+        if named.isDisabled { throw IdentityError.signIn(.providerAccountDisabled) }
         let issuedAt = PostgresTimestamp(secondsSince1970: credentials.issuedAtSeconds)
-        if named.tokensFrom.map({ $0 > issuedAt }) == true { throw IdentityFault.token(.expired) }
+        if named.tokensFrom.map({ $0 > issuedAt }) == true { throw IdentityError.token(.expired) }
     }
 
     /// Whether credentials name an identity of an account. What is decided by it is decided again under the locks.

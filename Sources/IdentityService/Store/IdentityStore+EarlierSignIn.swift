@@ -16,13 +16,13 @@ extension IdentityStore {
         deadline: Deadline?
     ) async throws -> SignInOutcome {
         let rows = try await database.query(earlierSessionStatement([fingerprint]), deadline: deadline)
-        guard let row = rows.first else { throw IdentityFault.signIn(.ticketInvalid) }
+        guard let row = rows.first else { throw IdentityError.signIn(.ticketInvalid) }
         var (earlier, outcome, subject) = try decode(row)
         try checkUnblocked(row)
         guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
-            throw IdentityFault.signIn(.ticketInvalid)
+            throw IdentityError.signIn(.ticketInvalid)
         }
-        guard expectedSubject.isEmpty || subject == expectedSubject else { throw IdentityFault.signIn(.subjectDiffers) }
+        guard expectedSubject.isEmpty || subject == expectedSubject else { throw IdentityError.signIn(.subjectDiffers) }
         outcome.session = try await numbered(outcome.session, deadline: deadline)
         return outcome
     }
@@ -41,13 +41,13 @@ extension IdentityStore {
         let (earlier, outcome, _) = try decode(row)
         try checkUnblocked(row)
         guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
-            throw IdentityFault.token(.replayed)
+            throw IdentityError.token(.replayed)
         }
         return outcome
     }
 
     /// Why no session was opened by credentials that have bought none.
-    func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityFault {
+    func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityError {
         // Issued before all sessions were ended: then it may have bought one of them, and the row that said so may be lost.
         let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let row = try await execute(
@@ -102,7 +102,7 @@ extension IdentityStore {
 
     /// Whoever shows again what bought a session that a block has ended is told of the block.
     private func checkUnblocked(_ row: Row) throws {
-        if try row.decode(18, as: Bool.self) { throw IdentityFault.signIn(.accountBlocked) }
+        if try row.decode(18, as: Bool.self) { throw IdentityError.signIn(.accountBlocked) }
     }
 
     private func decode(_ row: Row) throws -> (EarlierSignIn, SignInOutcome, subject: String?) {
@@ -113,7 +113,7 @@ extension IdentityStore {
             Bool.self
         )
         guard let provider = ProviderName(try row.decode(6, as: String.self)) else {
-            throw PostgresError.decoding(DecodingFault(column: 6, reason: "no provider name"))
+            throw PostgresError.decoding(CellDecodingError(column: 6, reason: "no provider name"))
         }
         let facts = SessionFacts(
             userID: UserID(try row.decode(4, as: PostgresUUID.self)),

@@ -44,10 +44,10 @@ extension IdentityStore {
             """
         ).first
         guard let (owner, isVerified) = try row?.decode(PostgresUUID.self, Bool.self) else {
-            throw IdentityFault.signIn(.emailTaken)
+            throw IdentityError.signIn(.emailTaken)
         }
         guard owner == userID.uuid || reservation.isVerified && !isVerified else {
-            throw IdentityFault.signIn(.emailTaken)
+            throw IdentityError.signIn(.emailTaken)
         }
         // Before the account's own is changed, which may have the only place that it has in the dialect.
         _ = try await execute(
@@ -94,7 +94,7 @@ extension IdentityStore {
     /// Counts that somebody asks about an address.
     ///
     /// - Parameter asker: whom it is counted for, 32 bytes.
-    /// - Throws: `IdentityFault.tooManyAddresses` if they have asked about too many; or what the database throws.
+    /// - Throws: `IdentityError.tooManyAddresses` if they have asked about too many; or what the database throws.
     func countEmailQuestion(of asker: [UInt8], nowMilliseconds: Int64, deadline: Deadline?) async throws {
         let wait = try await database.withTransaction(deadline: deadline) { transaction in
             try await QuotaStore.spend(
@@ -104,6 +104,6 @@ extension IdentityStore {
                 in: transaction
             )
         }
-        if let wait { throw IdentityFault.tooManyAddresses(retryAfterMilliseconds: wait) }
+        if let wait { throw IdentityError.tooManyAddresses(retryAfterMilliseconds: wait) }
     }
 }

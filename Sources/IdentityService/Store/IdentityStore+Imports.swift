@@ -48,7 +48,7 @@ extension IdentityStore {
                 return verdicts
             } catch is BatchChanged { continue }
         }
-        throw ImportFault(source, "people sign in with the very subjects that are imported, all the time; try again")
+        throw ImportError(source, "people sign in with the very subjects that are imported, all the time; try again")
     }
 
     /// What is known of the ids and subjects of a batch.

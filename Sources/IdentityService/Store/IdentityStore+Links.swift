@@ -26,7 +26,7 @@ extension IdentityStore {
     /// - Parameter opensSession: whether a session is to be opened by the credentials then. They open none if they were used up by
     ///   anything but linking to this account.
     /// - Returns: whether it is new; false if the account had it before, and then nothing was done.
-    /// - Throws: `IdentityFault` with `link`, or with what a sign-in by the credentials would be refused for, or with
+    /// - Throws: `IdentityError` with `link`, or with what a sign-in by the credentials would be refused for, or with
     ///   `sessionInvalid` or `sessionRevoked` of the session, or with `recentSignInRequired` or `proofRequired`, and nothing is
     ///   done; or what the database throws.
     func link(
@@ -36,7 +36,7 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
-        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityFault.proofRequired }
+        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityError.proofRequired }
         for _ in 1...Self.linkTriesMax {
             do {
                 return try await database.withTransaction(
@@ -66,7 +66,7 @@ extension IdentityStore {
     ///
     /// - Parameter configured: the providers that sign in people now: an account must keep one of them.
     /// - Returns: false if the account has no identity of the provider; then nothing was done.
-    /// - Throws: `IdentityFault.link(.lastProvider)`, `providerLinkedTooRecently`, or of the session as a link; or what the database
+    /// - Throws: `IdentityError.link(.lastProvider)`, `providerLinkedTooRecently`, or of the session as a link; or what the database
     ///   throws.
     func unlink(
         _ provider: ProviderName,
@@ -84,10 +84,10 @@ extension IdentityStore {
             try await checkNotAbsorbing([session.userID], in: transaction)
             let names = Set(configured.map(\.value))
             let remaining = identities.filter { $0 != removed && $0.mayOpen && names.contains($0.provider) }
-            guard !remaining.isEmpty else { throw IdentityFault.link(.lastProvider) }
+            guard !remaining.isEmpty else { throw IdentityError.link(.lastProvider) }
             // A session ends with the identity that opened it: without one there is nothing to judge it by.
             guard let asking = identities.first(where: { $0.provider == askingProvider }) else {
-                throw IdentityFault.recentSignInRequired
+                throw IdentityError.recentSignInRequired
             }
             let times = ProviderRemoval.LinkTimes(
                 removed: removed.linkedAt.milliseconds,
@@ -95,7 +95,7 @@ extension IdentityStore {
                 remaining: remaining.map(\.linkedAt.milliseconds)
             )
             if let from = ProviderRemoval.possibleFrom(times, nowMilliseconds: nowMilliseconds) {
-                throw IdentityFault.providerLinkedTooRecently(waitSeconds: (from - nowMilliseconds - 1) / 1000 + 1)
+                throw IdentityError.providerLinkedTooRecently(waitSeconds: (from - nowMilliseconds - 1) / 1000 + 1)
             }
             try await transaction.query(
                 """
@@ -168,18 +168,18 @@ extension IdentityStore {
             return false
         }
         // Credentials that the same absorption has taken are known by that.
-        if told == nil, let wanted, wanted.userID != session.userID { throw IdentityFault.link(.identityTaken) }
+        if told == nil, let wanted, wanted.userID != session.userID { throw IdentityError.link(.identityTaken) }
         guard let told else { throw try await refusal(of: signIn) { try await transaction.execute($0) } }
         if let wanted {
-            if wanted.isDisabled { throw IdentityFault.signIn(.providerAccountDisabled) }
+            if wanted.isDisabled { throw IdentityError.signIn(.providerAccountDisabled) }
             if wanted.tokensFrom.map({ $0 > PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds) }) == true {
-                throw IdentityFault.token(.expired)
+                throw IdentityError.token(.expired)
             }
         }
         guard !own.contains(where: { $0.provider == signIn.provider.value && $0.subject != signIn.subject }) else {
-            throw IdentityFault.link(.providerAlreadyLinked)
+            throw IdentityError.link(.providerAlreadyLinked)
         }
-        if let wanted, wanted.userID != session.userID { throw IdentityFault.link(.identityTaken) }
+        if let wanted, wanted.userID != session.userID { throw IdentityError.link(.identityTaken) }
         try await checkNotAbsorbing([session.userID], in: transaction)
         try await insert(signIn, told, for: session, now, in: transaction)
         return true
@@ -270,7 +270,7 @@ extension IdentityStore {
             WHERE session_id = \(session.sessionID.uuid) AND user_id = \(session.userID.uuid)
             """
         ).first
-        guard let row else { throw IdentityFault.sessionInvalid }
+        guard let row else { throw IdentityError.sessionInvalid }
         let (isEnded, isExpired, proof, begunAt, provider) = try row.decode(
             Bool.self,
             Bool.self,
@@ -278,15 +278,15 @@ extension IdentityStore {
             PostgresTimestamp.self,
             String.self
         )
-        if isEnded { throw IdentityFault.sessionRevoked }
-        if isExpired { throw IdentityFault.sessionExpired }
+        if isEnded { throw IdentityError.sessionRevoked }
+        if isExpired { throw IdentityError.sessionExpired }
         let refusal = act.refusal(
             proof: proof.flatMap { Proof(rawValue: $0) },
             signedInMilliseconds: begunAt.milliseconds,
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityFault(refusal) }
+        if let refusal { throw IdentityError(refusal) }
         return provider
     }
 

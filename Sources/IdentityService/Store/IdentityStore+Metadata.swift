@@ -16,7 +16,7 @@ extension IdentityStore {
     /// members. No lock is held meanwhile: many changes of one account keep nobody else from the database.
     ///
     /// - Returns: the metadata as it is then.
-    /// - Throws: `IdentityFault` with `accountNotFound`, `metadataTooLarge`, `metadataContended`, or with `emailTaken` for an address
+    /// - Throws: `IdentityError` with `accountNotFound`, `metadataTooLarge`, `metadataContended`, or with `emailTaken` for an address
     ///   of a dialect that is reserved for another account, and nothing is changed; or
     ///   what the database throws.
     func changeMetadata(
@@ -42,11 +42,11 @@ extension IdentityStore {
             )
             guard
                 let (isKnown, isTaken, isChanged) = try outcome.first?.decode(Bool.self, Bool.self, Bool.self), isKnown
-            else { throw IdentityFault.accountNotFound }
-            if isTaken { throw IdentityFault.signIn(.emailTaken) }
+            else { throw IdentityError.accountNotFound }
+            if isTaken { throw IdentityError.signIn(.emailTaken) }
             if isChanged { return metadata }
         }
-        throw IdentityFault.metadataContended
+        throw IdentityError.metadataContended
     }
 
     /// Writes metadata unless there is other than is known. The account is locked first, against its deletion, and before it the

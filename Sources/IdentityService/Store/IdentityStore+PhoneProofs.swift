@@ -79,7 +79,7 @@ extension IdentityStore {
     ///     isn't known.
     ///   - keys: hash the number, newest first.
     /// - Returns: the event to tell profile of; that of before if the assertion comes again.
-    /// - Throws: `IdentityFault.sessionRevoked` if the account was closed meanwhile; `IdentityFault.phoneAssertion(.invalid)` if its `jti` was
+    /// - Throws: `IdentityError.sessionRevoked` if the account was closed meanwhile; `IdentityError.phoneAssertion(.invalid)` if its `jti` was
     ///   another user's or number's; what the database throws.
     func enter(
         _ assertion: PhoneAssertion,
@@ -123,7 +123,7 @@ extension IdentityStore {
             )
         } catch {
             // Not `catch … where`: Swift 6.3.1 crashes on it where the error's type is known.
-            if error.sqlState == .foreignKeyViolation { throw IdentityFault.sessionRevoked }
+            if error.sqlState == .foreignKeyViolation { throw IdentityError.sessionRevoked }
             throw error
         }
         if let isProven = try entered.first?.decode(0, as: Bool.self) { return event(eventID, isProven) }
@@ -136,7 +136,7 @@ extension IdentityStore {
             """,
             deadline: deadline
         ).first
-        guard let row else { throw IdentityFault.phoneAssertion(.expired) }
+        guard let row else { throw IdentityError.phoneAssertion(.expired) }
         let (earlier, user, hash, enteredAt, isProven) = try row.decode(
             PostgresUUID.self,
             PostgresUUID.self,
@@ -145,7 +145,7 @@ extension IdentityStore {
             Bool.self
         )
         guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
-            throw IdentityFault.phoneAssertion(.invalid)
+            throw IdentityError.phoneAssertion(.invalid)
         }
         // Their person was answered before, and may have chosen another number since. What doesn't wait any more profile has decided.
         return event(EventID(earlier), isProven, acceptedAtMilliseconds: enteredAt?.milliseconds)

@@ -151,7 +151,7 @@ extension Row {
             [UInt8].self
         )
         guard let provider = ProviderName(name) else {
-            throw PostgresError.decoding(DecodingFault(column: 2, reason: "no provider's name"))
+            throw PostgresError.decoding(CellDecodingError(column: 2, reason: "no provider's name"))
         }
         return StoredGrant(
             place: GrantPlace(

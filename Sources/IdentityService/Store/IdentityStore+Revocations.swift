@@ -155,7 +155,7 @@ extension IdentityStore {
         )
     }
 
-    private static let unreadable = PostgresError.decoding(DecodingFault(column: 0, reason: "no snapshot"))
+    private static let unreadable = PostgresError.decoding(CellDecodingError(column: 0, reason: "no snapshot"))
 
     /// Tells all replicas that sessions have ended. In a transaction of its own: notifying takes a lock until the commit, of
     /// which the server has one.

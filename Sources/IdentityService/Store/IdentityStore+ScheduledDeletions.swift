@@ -18,7 +18,7 @@ extension IdentityStore {
     /// Schedules the deletion of an account, by a session of it that lives. One that is scheduled keeps its time.
     ///
     /// - Returns: when it will be deleted, in Unix milliseconds.
-    /// - Throws: `IdentityFault` with `sessionRevoked` or `sessionInvalid`, and nothing is done; or what the database throws.
+    /// - Throws: `IdentityError` with `sessionRevoked` or `sessionInvalid`, and nothing is done; or what the database throws.
     func scheduleDeletion(
         of userID: UserID,
         by sessionID: SessionID,
@@ -59,7 +59,7 @@ extension IdentityStore {
     /// Cancels the scheduled deletion of an account, by a session of it that lives.
     ///
     /// - Returns: whether one was scheduled.
-    /// - Throws: `IdentityFault` with `sessionRevoked` or `sessionInvalid`, and nothing is done; or what the database throws.
+    /// - Throws: `IdentityError` with `sessionRevoked` or `sessionInvalid`, and nothing is done; or what the database throws.
     func cancelDeletion(
         of userID: UserID,
         by sessionID: SessionID,

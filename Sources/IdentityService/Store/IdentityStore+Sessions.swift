@@ -47,7 +47,7 @@ extension IdentityStore {
             String?.self
         )
         guard let verdict = RefreshVerdict(rawValue: word), let provider = ProviderName(provider) else {
-            throw PostgresError.decoding(DecodingFault(column: 0, reason: "an unknown verdict or provider name"))
+            throw PostgresError.decoding(CellDecodingError(column: 0, reason: "an unknown verdict or provider name"))
         }
         let facts = SessionFacts(
             userID: UserID(userID),
@@ -95,7 +95,7 @@ extension IdentityStore {
         var known: Proof?
         if let proof {
             known = Proof(rawValue: proof)
-            if known == nil { throw .decoding(DecodingFault(column: 3, reason: "an unknown proof")) }
+            if known == nil { throw .decoding(CellDecodingError(column: 3, reason: "an unknown proof")) }
         }
         return SessionState(
             userID: UserID(userID),
@@ -109,7 +109,7 @@ extension IdentityStore {
     /// The session of an access token, if it is alive: one indexed read, so that a revocation holds at once.
     ///
     /// - Parameter sessionsFrom: sessions that were begun before count as ended.
-    /// - Throws: `IdentityFault`, or what the database throws.
+    /// - Throws: `IdentityError`, or what the database throws.
     nonisolated(nonsending) func aliveSession(
         of claims: AccessClaims,
         sessionsFrom: PostgresTimestamp,
@@ -118,7 +118,7 @@ extension IdentityStore {
     ) async throws -> (state: SessionState, received: ReceivedNumbers) {
         let key = ReadKey(claims.sessionID.uuid)
         guard let row = try await database.row(Self.sessionStateRead, key: key, deadline: deadline) else {
-            throw IdentityFault.sessionInvalid
+            throw IdentityError.sessionInvalid
         }
         let (userID, begunAt, endsAt, proof, dialect, base, previous, firstChild) = try row.decode(
             PostgresUUID.self,

@@ -54,7 +54,7 @@ extension IdentityStore {
     /// account after the other.
     ///
     /// - Parameter reservation: an address to reserve for the account in the same transaction; nil if there is none.
-    /// - Throws: `IdentityFault.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
+    /// - Throws: `IdentityError.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
     ///   were ended, or its provider said that such tokens count no more; `providerAccountDisabled`, `accountBlocked`, `tokenStale`, `accountNotFound`, `ticketInvalid` and `emailTaken`, which change nothing; or what the
     ///   database throws.
     func openSession(
@@ -95,7 +95,6 @@ extension IdentityStore {
         } catch {
             throw Self.refusal(error)
         }
-        // After the transaction: an account's row that is numbered waits for all who open sessions of it.
         outcome.session = try await numbered(outcome.session, deadline: deadline)
         return outcome
     }
@@ -115,11 +114,11 @@ extension IdentityStore {
         } catch let error as PostgresError where error.sqlState == .foreignKeyViolation && !signIn.createsAccount {
             // The account was there when the statement began, and its deletion was waited for: the identity would be new, and no
             // account was made for it.
-            throw IdentityFault.accountNotFound
+            throw IdentityError.accountNotFound
         }
         guard let row = rows.first else {
             if phone != nil, try await isBeingOpened(signIn, execute) {
-                throw IdentityFault.link(.absorptionUnderWay)
+                throw IdentityError.link(.absorptionUnderWay)
             }
             return try await earlierSession(signIn, nowMilliseconds: nowMilliseconds, execute)
         }
@@ -167,7 +166,7 @@ extension IdentityStore {
 
     /// What a statement's failure means that opens a session: `end_excess_sessions` undoes it where the account is blocked.
     static func refusal(_ error: any Error) -> any Error {
-        (error as? PostgresError)?.sqlState == accountIsBlocked ? IdentityFault.signIn(.accountBlocked) : error
+        (error as? PostgresError)?.sqlState == accountIsBlocked ? IdentityError.signIn(.accountBlocked) : error
     }
 
     /// A code of our own: no class of PostgreSQL's begins with V.

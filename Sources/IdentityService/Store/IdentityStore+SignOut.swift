@@ -128,7 +128,7 @@ extension IdentityStore {
         )
         guard let word = try rows.first?.decode(0, as: String.self) else { return .mismatched }
         guard let verdict = SignOutVerdict(rawValue: word) else {
-            throw PostgresError.decoding(DecodingFault(column: 0, reason: "an unknown verdict"))
+            throw PostgresError.decoding(CellDecodingError(column: 0, reason: "an unknown verdict"))
         }
         return verdict
     }

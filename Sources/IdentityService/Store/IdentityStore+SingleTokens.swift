@@ -15,7 +15,7 @@ extension IdentityStore {
     /// The session of a single token, if it is alive and was used within the inactivity limit: one indexed read.
     ///
     /// - Parameter sessionsFrom: sessions that were begun before count as ended.
-    /// - Throws: `IdentityFault`, or what the database throws.
+    /// - Throws: `IdentityError`, or what the database throws.
     nonisolated(nonsending) func aliveSession(
         of claims: SingleClaims,
         sessionsFrom: PostgresTimestamp,
@@ -24,7 +24,7 @@ extension IdentityStore {
     ) async throws -> SingleSessionState {
         let key = ReadKey(claims.sessionID.uuid)
         guard let row = try await database.row(Self.singleSessionState, key: key, deadline: deadline) else {
-            throw IdentityFault.sessionInvalid
+            throw IdentityError.sessionInvalid
         }
         let (userID, begunAt, endsAt, proof, dialect, lastUsedAt, nonce) = try row.decode(
             PostgresUUID.self,

@@ -23,7 +23,7 @@ extension IdentityStore {
             deadline: deadline
         ) { transaction in
             guard let row = try await transaction.execute(statement).first else {
-                throw IdentityFault.signIn(.accountExists)
+                throw IdentityError.signIn(.accountExists)
             }
             let outcome = try outcome(row, signIn, new: new, nowMilliseconds: nowMilliseconds)
             if let reservation {
@@ -55,7 +55,7 @@ extension IdentityStore {
         } catch {
             throw Self.refusal(error)
         }
-        guard let row = rows.first else { throw IdentityFault.accountNotFound }
+        guard let row = rows.first else { throw IdentityError.accountNotFound }
         var outcome = try outcome(row, signIn, new: new, nowMilliseconds: nowMilliseconds)
         outcome.session = try await numbered(outcome.session, deadline: deadline)
         return outcome

@@ -7,7 +7,7 @@ extension IdentityStore {
     /// tickets of before are worth nothing. A token that bought a session has none.
     ///
     /// - Parameter addressCode: the client's address as a keyed hash; nil where it is nobody's.
-    /// - Throws: `IdentityFault.token` with `.replayed`, or `.web` with `.tooManyTickets`; or what the database throws.
+    /// - Throws: `IdentityError.token` with `.replayed`, or `.web` with `.tooManyTickets`; or what the database throws.
     func keep(
         _ tickets: WebTickets,
         for grant: WebGrant,
@@ -43,7 +43,7 @@ extension IdentityStore {
             "SELECT FROM sign_ins WHERE fingerprint = \(grant.fingerprint)",
             deadline: deadline
         )
-        throw used.isEmpty ? IdentityFault.web(.tooManyTickets) : IdentityFault.token(.replayed)
+        throw used.isEmpty ? IdentityError.web(.tooManyTickets) : IdentityError.token(.replayed)
     }
 
     /// What is kept of tickets that are still good: what they are bound to, and what they stand for, sealed; nil for all

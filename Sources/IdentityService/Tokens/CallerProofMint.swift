@@ -43,14 +43,14 @@ struct CallerProofParts: Sendable {
     let callers: ProvenCallers
 
     /// Parts from master keys, the one that makes proofs first; nil unless there is one and each has as many bytes as it must.
-    init?(masters: [[UInt8]], acceptsEarlierGateways: Bool = false) {
+    init?(masters: [[UInt8]]) {
         let service = CallerProofMint.services.identity
         let own = masters.compactMap { CallerProofKey(master: $0, service: service) }
         guard let first = masters.first, let mint = CallerProofMint(master: first), own.count == masters.count else {
             return nil
         }
         self.mint = mint
-        callers = ProvenCallers(service: service, keys: own, acceptsEarlierGateways: acceptsEarlierGateways)
+        callers = ProvenCallers(service: service, keys: own)
     }
 }
 

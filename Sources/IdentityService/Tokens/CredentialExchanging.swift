@@ -6,7 +6,7 @@ protocol CodeExchanging: Sendable {
     /// Exchanges a code, or tells again what came of it a moment ago.
     ///
     /// - Parameter address: a code of the address that it comes from; nil if that isn't known.
-    /// - Throws: `IdentityFault`: the code is spent or foreign, the provider can't be reached or isn't configured for it.
+    /// - Throws: `IdentityError`: the code is spent or foreign, the provider can't be reached or isn't configured for it.
     func claims(
         code: String,
         clientID: String,
@@ -22,7 +22,7 @@ protocol AccessTokenChecking: Sendable {
     /// Whose it is.
     ///
     /// - Parameter address: a code of the address that it comes from; nil if that isn't known.
-    /// - Throws: `IdentityFault`: it was issued to another app, is refused, or the provider can't be reached.
+    /// - Throws: `IdentityError`: it was issued to another app, is refused, or the provider can't be reached.
     func claims(
         accessToken: String,
         clientID: String,

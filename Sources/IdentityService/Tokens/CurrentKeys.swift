@@ -20,7 +20,7 @@ final class KeysInUse: Sendable {
     /// Make and verify nonces of sign-ins.
     let nonces: SignInNonces
     /// Seals tokens that couldn't be verified yet.
-    let toldOnceSeal: ToldOnceSeal
+    let toldOnceSeal: FirstSignInDetailsSeal
     /// Hashes the addresses of clients by which is counted what is kept of one.
     let addressKey: ClientAddressKey
     let phoneKeys: [[UInt8]]
@@ -42,7 +42,7 @@ final class KeysInUse: Sendable {
         callers = proofs.callers.reading(mint.clock)
         webStates = WebStateKeys(mint.refreshKeys)
         nonces = SignInNonces(mint.refreshKeys)
-        toldOnceSeal = ToldOnceSeal(mint.refreshKeys)
+        toldOnceSeal = FirstSignInDetailsSeal(mint.refreshKeys)
         phoneKeys = mint.refreshKeys.phoneKeys
         addressKey = ClientAddressKey(
             Secret(mint.refreshKeys.addressKey),

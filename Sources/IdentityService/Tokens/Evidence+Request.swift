@@ -33,9 +33,9 @@ extension IdentityMethods {
         case .code: evidence = try await codeEvidence(request, provider: provider, context: context)
         case .accessToken:
             // Before the provider is asked.
-            if isForAct { throw IdentityFault.proofRequired }
+            if isForAct { throw IdentityError.proofRequired }
             evidence = try await accessTokenEvidence(request, provider: provider, context: context)
-        case .unproven: throw IdentityFault.signIn(.proofRequired)
+        case .unproven: throw IdentityError.signIn(.proofRequired)
         }
         if let evidence { try request.checkSubject(evidence.claims.subject) }
         return evidence
@@ -60,7 +60,7 @@ extension IdentityMethods {
                 request.idToken,
                 nonce: request.nonce,
                 code: request.authorizationCode,
-                told: ToldWords(request),
+                told: SubmittedDetails(request),
                 policy: policy,
                 context: context
             ) { claims in
@@ -79,9 +79,9 @@ extension IdentityMethods {
         } catch let rejection as TokenRejection {
             if rejection == .audience, namesAudiences, let named = ProviderToken.unverifiedAudience(of: request.idToken)
             {
-                throw IdentityFault.tokenAudience(named)
+                throw IdentityError.tokenAudience(named)
             }
-            throw IdentityFault.token(rejection)
+            throw IdentityError.token(rejection)
         }
     }
 
@@ -124,7 +124,7 @@ extension IdentityMethods {
             } catch {
                 // The token is the provider's, whatever became of the code.
                 await keepTold(
-                    ToldWords(request),
+                    SubmittedDetails(request),
                     key: token.fingerprint,
                     of: token.claims,
                     token: nil,
@@ -185,7 +185,7 @@ extension IdentityMethods {
     ) async throws -> Evidence {
         let (code, clientID, policy) = (request.authorizationCode, request.clientID, provider.policy)
         try Self.checkMayLackNonce(clientID, policy)
-        let toldKey = ToldOnce.key(ofCode: code, clientID: clientID, provider: policy.name)
+        let toldKey = FirstSignInDetails.key(ofCode: code, clientID: clientID, provider: policy.name)
         do {
             let exchanged = try await exchange(
                 code: code,
@@ -205,14 +205,14 @@ extension IdentityMethods {
             )
             evidence.refreshToken = exchanged.refreshToken
             return evidence
-        } catch IdentityFault.providerUnavailable {
-            await keepTold(ToldWords(request), key: toldKey, of: nil, token: nil, policy, context)
-            throw IdentityFault.providerUnavailable
+        } catch IdentityError.providerUnavailable {
+            await keepTold(SubmittedDetails(request), key: toldKey, of: nil, token: nil, policy, context)
+            throw IdentityError.providerUnavailable
         }
     }
 
     /// Throws unless there is such an audience, and something without a nonce may sign in to it.
-    private static func checkMayLackNonce(_ clientID: String, _ policy: ProviderPolicy) throws(IdentityFault) {
+    private static func checkMayLackNonce(_ clientID: String, _ policy: ProviderPolicy) throws(IdentityError) {
         guard let audience = policy.audiences[clientID] else { throw .signIn(.clientUnknown) }
         if audience.nonce == .server { throw .signIn(.nonceRequired) }
     }
@@ -224,7 +224,7 @@ extension IdentityMethods {
     ) async throws -> Evidence {
         let policy = provider.policy
         try Self.checkMayLackNonce(request.clientID, policy)
-        guard let check = accessTokens[policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
+        guard let check = accessTokens[policy.name] else { throw IdentityError.signIn(.exchangeNotConfigured) }
         let known = try await check.claims(
             accessToken: request.accessToken,
             clientID: request.clientID,
@@ -259,7 +259,7 @@ extension IdentityMethods {
             provider: provider,
             context: context
         )
-        guard exchanged.claims.subject == evidence.claims.subject else { throw IdentityFault.signIn(.codeForeign) }
+        guard exchanged.claims.subject == evidence.claims.subject else { throw IdentityError.signIn(.codeForeign) }
         evidence.retryFingerprint = evidence.fingerprint
         evidence.fingerprint = exchanged.fingerprint
         evidence.toldOnceKeys.append(exchanged.fingerprint)
@@ -276,7 +276,7 @@ extension IdentityMethods {
         provider: ProviderConfiguration,
         context: ServerContext
     ) async throws -> ExchangedCode {
-        guard let codes = codes[provider.policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
+        guard let codes = codes[provider.policy.name] else { throw IdentityError.signIn(.exchangeNotConfigured) }
         let exchanged = try await codes.claims(
             code: code,
             clientID: clientID,
@@ -285,12 +285,12 @@ extension IdentityMethods {
             address: addressKey.code(of: context.metadata),
             deadline: context.deadline
         )
-        guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
+        guard exchanged.claims.audience == clientID else { throw IdentityError.signIn(.codeForeign) }
         return exchanged
     }
 }
 
-extension ToldWords {
+extension SubmittedDetails {
     /// What comes with a sign-in.
     fileprivate init(_ request: IdentityV1.SignInRequest) {
         self.init(fullName: request.fullName, email: request.email, deviceName: request.deviceName)

@@ -26,19 +26,17 @@ struct TokenKeys: Sendable {
 /// start.
 struct TokenKeySource: Sendable {
     private let folder: KeyFolder
-    private let acceptsEarlierGateways: Bool
     private let signing: (current: Secret?, other: Secret?)
     private let refresh: (current: Secret?, other: Secret?)
 
     /// What a configuration names. Reads nothing.
     ///
-    /// - Throws: `ConfigurationFaults` if it names no folder.
-    init(_ configuration: Configuration) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` if it names no folder.
+    init(_ configuration: Configuration) throws(ConfigurationErrors) {
         guard let path = configuration[IdentityKeys.keysFolder] else {
-            throw ConfigurationFaults([IdentityKeys.proof.folderIsMissing])
+            throw ConfigurationErrors([IdentityKeys.proof.folderIsMissing])
         }
         folder = KeyFolder(path: path)
-        acceptsEarlierGateways = configuration[CallerProofSettings.acceptsEarlierGateways]
         signing = (configuration[IdentityKeys.signingKey], configuration[IdentityKeys.otherSigningKey])
         refresh = (configuration[IdentityKeys.refreshKey], configuration[IdentityKeys.otherRefreshKey])
     }
@@ -46,37 +44,33 @@ struct TokenKeySource: Sendable {
     /// A folder that has all kinds.
     init(folder: KeyFolder) {
         self.folder = folder
-        acceptsEarlierGateways = false
         signing = (nil, nil)
         refresh = (nil, nil)
     }
 
     /// The keys that are there now. Reads the folder; blocks meanwhile.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found; none shows a key.
-    func read() throws(ConfigurationFaults) -> TokenKeys {
-        var faults: [ConfigurationFault] = []
+    /// - Throws: `ConfigurationErrors` with every fault found; none shows a key.
+    func read() throws(ConfigurationErrors) -> TokenKeys {
+        var faults: [ConfigurationError] = []
         let (signingRing, refreshRing) = (ring(.signing, &faults), ring(.refresh, &faults))
         let vaultRing = ring(.vault, &faults)
         let areRead = faults.isEmpty
-        let proofRing = faults.collect { () throws(ConfigurationFaults) in try IdentityKeys.proof.keys(folder) }
+        let proofRing = faults.collect { () throws(ConfigurationErrors) in try IdentityKeys.proof.keys(folder) }
         // A folder of others, or of nobody, is one fault.
         let cursorRing = proofRing.flatMap { _ in
-            faults.collect { () throws(ConfigurationFaults) in try IdentityKeys.proof.keys(folder, .cursor) }
+            faults.collect { () throws(ConfigurationErrors) in try IdentityKeys.proof.keys(folder, .cursor) }
         }
         // A ring that can't be read has no files in its place.
-        guard areRead else { throw ConfigurationFaults(faults) }
+        guard areRead else { throw ConfigurationErrors(faults) }
         let (signingKey, otherKeys) = signingKeys(signingRing, &faults)
         let refreshKeys = refreshKeys(refreshRing, &faults)
         let vault = vaultRing.flatMap { Self.vaultKeys($0, &faults) }
-        let proofs = CallerProofParts(
-            masters: proofRing?.keys ?? [],
-            acceptsEarlierGateways: acceptsEarlierGateways
-        )
+        let proofs = CallerProofParts(masters: proofRing?.keys ?? [])
         let cursors = CursorSeal(keys: cursorRing?.keys ?? [])
         guard faults.isEmpty, let signingKey, let refreshKeys, let proofs, let proofRing, let cursors, let cursorRing
         else {
-            throw ConfigurationFaults(faults)
+            throw ConfigurationErrors(faults)
         }
         return TokenKeys(
             signingKey: signingKey,
@@ -89,7 +83,7 @@ struct TokenKeySource: Sendable {
         )
     }
 
-    private func ring(_ kind: KeyKind, _ faults: inout [ConfigurationFault]) -> KeyRing? {
+    private func ring(_ kind: KeyKind, _ faults: inout [ConfigurationError]) -> KeyRing? {
         do {
             return try folder.read(kind)
         } catch {
@@ -102,7 +96,7 @@ struct TokenKeySource: Sendable {
 
     private func signingKeys(
         _ ring: KeyRing?,
-        _ faults: inout [ConfigurationFault]
+        _ faults: inout [ConfigurationError]
     ) -> (signing: SigningKey?, others: [VerificationKey]) {
         if let ring {
             let key = Self.signingKey(ring.current.text, IdentityKeys.keysFolder.name, &faults)
@@ -128,7 +122,7 @@ struct TokenKeySource: Sendable {
     private static func signingKey(
         _ text: String,
         _ name: String,
-        _ faults: inout [ConfigurationFault]
+        _ faults: inout [ConfigurationError]
     ) -> SigningKey? {
         do {
             return try SigningKey(pem: text)
@@ -143,7 +137,7 @@ struct TokenKeySource: Sendable {
     private static func verificationKey(
         _ text: String,
         _ name: String,
-        _ faults: inout [ConfigurationFault]
+        _ faults: inout [ConfigurationError]
     ) -> VerificationKey? {
         if let key = try? SigningKey(pem: text) { return key.verificationKey }
         do {
@@ -165,11 +159,11 @@ struct TokenKeySource: Sendable {
 
     // Refresh keys
 
-    private func refreshKeys(_ ring: KeyRing?, _ faults: inout [ConfigurationFault]) -> RefreshKeys? {
+    private func refreshKeys(_ ring: KeyRing?, _ faults: inout [ConfigurationError]) -> RefreshKeys? {
         if let ring {
             var keys: [[UInt8]] = []
             for key in ring.keys {
-                do throws(FileFault) {
+                do throws(FileError) {
                     keys.append(try KeyKind.randomKey(key.text))
                 } catch {
                     faults.append(Self.fault(IdentityKeys.keysFolder.name, error.description))
@@ -195,9 +189,9 @@ struct TokenKeySource: Sendable {
         return RefreshKeys(keys)
     }
 
-    private static func vaultKeys(_ ring: KeyRing, _ faults: inout [ConfigurationFault]) -> VaultKeys? {
-        do throws(FileFault) {
-            func named(_ key: KeyRing.Key) throws(FileFault) -> (id: String, bytes: [UInt8]) {
+    private static func vaultKeys(_ ring: KeyRing, _ faults: inout [ConfigurationError]) -> VaultKeys? {
+        do throws(FileError) {
+            func named(_ key: KeyRing.Key) throws(FileError) -> (id: String, bytes: [UInt8]) {
                 (key.id, try KeyKind.randomKey(key.text))
             }
             var retired: [(id: String, bytes: [UInt8])] = []
@@ -211,11 +205,11 @@ struct TokenKeySource: Sendable {
         }
     }
 
-    private func missing(_ kind: KeyKind, _ name: String) -> ConfigurationFault {
+    private func missing(_ kind: KeyKind, _ name: String) -> ConfigurationError {
         Self.fault(name, "is required, since \(folder.file(kind)) is not there; `vestibule init` makes it")
     }
 
-    private static func fault(_ key: String, _ problem: String) -> ConfigurationFault {
-        ConfigurationFault(key: key, problem: problem)
+    private static func fault(_ key: String, _ problem: String) -> ConfigurationError {
+        ConfigurationError(key: key, problem: problem)
     }
 }

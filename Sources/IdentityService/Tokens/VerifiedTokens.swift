@@ -85,7 +85,7 @@ struct VerifiedTokens: Sendable {
         _ text: String,
         generation: Int,
         of issuer: @autoclosure () -> TokenIssuer
-    ) throws(IdentityFault) -> VerifiedToken<AccessClaims> {
+    ) throws(IdentityError) -> VerifiedToken<AccessClaims> {
         let box = box(generation)
         if let known = box?.access.value(of: text) { return known }
         let claims = try issuer().verifiedAccessClaims(text)
@@ -104,7 +104,7 @@ struct VerifiedTokens: Sendable {
         _ text: String,
         generation: Int,
         of singleTokens: @autoclosure () -> SingleTokens
-    ) throws(IdentityFault) -> VerifiedToken<SingleClaims> {
+    ) throws(IdentityError) -> VerifiedToken<SingleClaims> {
         let box = box(generation)
         if let known = box?.single.value(of: text) { return known }
         let claims = try singleTokens().verifiedClaims(text)

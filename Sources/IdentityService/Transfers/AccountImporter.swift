@@ -33,7 +33,7 @@ public struct ImportOrder: Sendable {
     public var position: ImportPosition?
     /// Whether nothing is to be changed.
     public var isDry: Bool
-    /// Where is told what doesn't come in.
+    /// The CSV file for rejected rows.
     public var rejectsPath: String
     /// Where is told whom nobody can reach any more.
     public var unreachablePath: String
@@ -85,7 +85,7 @@ struct AccountImporter {
     ///   - output: the descriptor that profile reads.
     ///   - tell: is told how far it is.
     func run(to output: Int32, _ tell: (ImportProgress) -> Void) async throws -> ImportProgress {
-        let files = try order.files.map { path throws(ImportFault) in try FileInput(path) }
+        let files = try order.files.map { path throws(ImportError) in try FileInput(path) }
         let digest = try AccountReader.digest(order.plan, files)
         var reader = try AccountReader(
             order.plan,

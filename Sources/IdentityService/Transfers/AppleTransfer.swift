@@ -33,8 +33,8 @@ struct AppleTransfer: Sendable {
 
     /// From which team to which.
     ///
-    /// - Throws: ``AppleTransferFault`` if the order doesn't fit the configuration.
-    func teams() throws(AppleTransferFault) -> TeamTransfer {
+    /// - Throws: ``AppleTransferError`` if the order doesn't fit the configuration.
+    func teams() throws(AppleTransferError) -> TeamTransfer {
         let (transfer, other) =
             switch order.step {
             case .export(let team): (TeamTransfer(from: endpoint.teamID, to: team), team)
@@ -47,8 +47,8 @@ struct AppleTransfer: Sendable {
 
     /// Does it, or with a dry order counts whom there is and asks Apple for an access token.
     ///
-    /// - Throws: ``AppleTransferFault``, or what the database throws; what was done until then stays done.
-    func run(_ tell: @Sendable (AppleTransferNews) -> Void) async throws -> AppleTransferProgress {
+    /// - Throws: ``AppleTransferError``, or what the database throws; what was done until then stays done.
+    func run(_ tell: @Sendable (AppleTransferEvent) -> Void) async throws -> AppleTransferProgress {
         let transfer = try teams()
         let total =
             switch order.step {
@@ -81,7 +81,7 @@ struct AppleTransfer: Sendable {
         _ transfer: TeamTransfer,
         _ token: inout String,
         _ progress: inout AppleTransferProgress,
-        _ tell: @Sendable (AppleTransferNews) -> Void
+        _ tell: @Sendable (AppleTransferEvent) -> Void
     ) async throws {
         var waiting = people
         var failures = 0
@@ -105,10 +105,10 @@ struct AppleTransfer: Sendable {
             }
             tell(.progress(progress))
             if progress.rejected >= Self.rejectedFirstMax, progress.done == 0, progress.gone == 0 {
-                throw AppleTransferFault.allRejected(progress.rejected)
+                throw AppleTransferError.allRejected(progress.rejected)
             }
             failures = again.count == waiting.count ? failures + 1 : 0
-            guard failures < Self.failuresMax else { throw AppleTransferFault.unavailable }
+            guard failures < Self.failuresMax else { throw AppleTransferError.unavailable }
             if isTokenOver { token = try await accessToken(tell) }
             if again.isEmpty {
                 let rest = .seconds(1) - (ContinuousClock.now - begun)
@@ -178,25 +178,25 @@ struct AppleTransfer: Sendable {
         case .told(let value): try await keep(value)
         case .refused(let error): .rejected(error)
         case .unauthorized: .unauthorized
-        case .notConfigured(let error): throw AppleTransferFault.refused(error)
+        case .notConfigured(let error): throw AppleTransferError.refused(error)
         case .unavailable: .unavailable
         }
     }
 
-    private func accessToken(_ tell: @Sendable (AppleTransferNews) -> Void) async throws -> String {
+    private func accessToken(_ tell: @Sendable (AppleTransferEvent) -> Void) async throws -> String {
         for failures in 1...Self.failuresMax {
             switch await endpoint.accessToken() {
             case .told(let token): return token
-            case .refused(let error), .notConfigured(let error): throw AppleTransferFault.refused(error)
-            case .unauthorized: throw AppleTransferFault.refused("status 401")
+            case .refused(let error), .notConfigured(let error): throw AppleTransferError.refused(error)
+            case .unauthorized: throw AppleTransferError.refused("status 401")
             case .unavailable: try await wait(failures, tell)
             }
         }
-        throw AppleTransferFault.unavailable
+        throw AppleTransferError.unavailable
     }
 
     /// Waits longer each time, and not each command as long as the others.
-    private func wait(_ failures: Int, _ tell: @Sendable (AppleTransferNews) -> Void) async throws {
+    private func wait(_ failures: Int, _ tell: @Sendable (AppleTransferEvent) -> Void) async throws {
         let seconds = min(Self.pauseSecondsMax, 1 << Int64(min(failures, 6)))
         tell(.waiting(seconds: seconds))
         try await pause(.seconds(seconds) + .milliseconds(Int64.random(in: 0...500)))

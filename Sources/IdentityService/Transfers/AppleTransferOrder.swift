@@ -44,7 +44,7 @@ public struct AppleTransferProgress: Sendable, Hashable {
     public internal(set) var total: Int64
     /// Those of whom it is done.
     public internal(set) var done: Int64 = 0
-    /// Those of whom it can't be: each was told of (``AppleTransferNews/rejected(userID:reason:)``).
+    /// Those of whom it can't be: each was told of (``AppleTransferEvent/rejected(userID:reason:)``).
     public internal(set) var rejected: Int64 = 0
     /// Those whom somebody else did meanwhile, a sign-in of theirs or another command, or whose account is gone.
     public internal(set) var gone: Int64 = 0
@@ -54,7 +54,7 @@ public struct AppleTransferProgress: Sendable, Hashable {
 }
 
 /// What a command tells while it works.
-public enum AppleTransferNews: Sendable, Hashable {
+public enum AppleTransferEvent: Sendable, Hashable {
     /// More is done.
     case progress(AppleTransferProgress)
     /// An account whose person can't be handed over or taken over, and why: a word of Apple's, or `subject_taken` with the account
@@ -65,7 +65,7 @@ public enum AppleTransferNews: Sendable, Hashable {
 }
 
 /// Why a transfer ended before its end. What was done stays done; the same command goes on from there.
-public enum AppleTransferFault: Error, Sendable, Hashable, CustomStringConvertible {
+public enum AppleTransferError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The configuration has not what it takes.
     case notConfigured(String)
     /// That is no team's id.

@@ -20,13 +20,13 @@ struct UserMigrationEndpoint: Sendable {
     /// The endpoint of a provider's app.
     ///
     /// - Parameter clientID: the app; nil for the first that has a key, of those in apps before those of websites.
-    /// - Throws: ``AppleTransferFault`` if there is no such app, or the configuration doesn't say which.
+    /// - Throws: ``AppleTransferError`` if there is no such app, or the configuration doesn't say which.
     init(
         _ providers: [ProviderName: ProviderConfiguration],
         clientID: String?,
         http: any OutgoingClient,
         clock: WallClock
-    ) throws(AppleTransferFault) {
+    ) throws(AppleTransferError) {
         guard let apple = providers[.apple], let tokenURL = apple.endpoints.tokenURL,
             let url = apple.endpoints.userMigrationURL
         else { throw .notConfigured("Apple isn't set up") }

@@ -131,7 +131,7 @@ struct WebhookDeliverer: Sendable {
     /// for the next.
     private func deliver(to target: WebhookTarget) async {
         let underWay = Count()
-        let bell = Doorbell()
+        let bell = CoalescingSignal()
         await withDiscardingTaskGroup { tasks in
             while !Task.isCancelled {
                 let room = Self.atOnceMax - underWay.value.load(ordering: .relaxed)

@@ -93,7 +93,7 @@ extension GroupEventHub {
     /// Notes a failure, logs the first of several, and waits a moment.
     private func failed<Value: Sendable>(
         _ error: any Error,
-        _ change: @Sendable (inout GroupLookSize) -> Value
+        _ change: @Sendable (inout GroupEventBatchSize) -> Value
     ) async -> Value {
         let (isFirst, value) = state.withLock { state in
             state.behindSince = state.behindSince ?? .now

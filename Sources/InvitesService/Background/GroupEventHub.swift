@@ -30,7 +30,7 @@ final class GroupEventHub: Sendable {
         var heartbeat: Duration = .seconds(5)
         /// Streams at once.
         var streamsMax = 64
-        /// Watchings at once, in all streams.
+        /// The maximum of concurrent subscriptions, in all streams.
         var watchesMax = 100_000
         /// Events that one look reads; the next one goes on at once.
         var eventsPerLookMax = 1_000
@@ -49,7 +49,7 @@ final class GroupEventHub: Sendable {
     let state: Mutex<GroupEventState>
     let store: GroupEventStore
     let logger: Logger
-    private let bell = Doorbell()
+    private let bell = CoalescingSignal()
     private let announcements: AsyncStream<Void>
     private let announcement: AsyncStream<Void>.Continuation
     private let watched: AsyncStream<Void>

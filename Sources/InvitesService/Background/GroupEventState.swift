@@ -72,13 +72,13 @@ struct GroupEventState {
     /// Since when looks fail or leave something unread; nil if the last one read everything.
     var behindSince: ContinuousClock.Instant?
     /// How much the next look reads.
-    var lookSize: GroupLookSize
+    var lookSize: GroupEventBatchSize
     /// How often in a row what those missed who come back couldn't be read.
     var failedCatchUps = 0
 
     init(limits: GroupEventHub.Limits) {
         self.limits = limits
-        lookSize = GroupLookSize(max: limits.eventsPerLookMax)
+        lookSize = GroupEventBatchSize(max: limits.eventsPerLookMax)
     }
 
     mutating func open() -> GroupEventStream? {
@@ -153,7 +153,7 @@ struct GroupEventState {
         unresolved: [UserID] = [],
         _ audiences: GroupEventStore.Audiences
     ) -> Published? {
-        var news = GroupNewsDraft()
+        var news = GroupChangesDraft()
         for event in events {
             switch event.audience {
             case .user(let userID): if watches[userID] != nil { news.add(event.change, for: userID) }

@@ -48,9 +48,9 @@ struct GroupPosition: CursorPayload, Hashable {
         CursorScope(method: "WatchGroups", account: userID.description)
     }
 
-    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+    init(from reader: inout ByteReader<CursorError>) throws(CursorError) {
         let version = try reader.byte()
-        guard version == Self.version || version == Self.partialVersion else { throw CursorFault() }
+        guard version == Self.version || version == Self.partialVersion else { throw CursorError() }
         let systemIdentifier: Int64 = try reader.integer()
         epoch = Epoch(
             systemIdentifier: systemIdentifier,
@@ -66,19 +66,19 @@ struct GroupPosition: CursorPayload, Hashable {
         var underWay: [UInt64] = []
         while !reader.isAtEnd {
             let transaction = Checked(horizon) + UInt64(try reader.integer(UInt32.self))
-            guard let transaction = transaction.value, underWay.count < Self.underWayMax else { throw CursorFault() }
+            guard let transaction = transaction.value, underWay.count < Self.underWayMax else { throw CursorError() }
             underWay.append(transaction)
         }
         guard let upper = upper.value,
             let snapshot = DatabaseSnapshot(horizon: horizon, upper: upper, underWay: underWay)
-        else { throw CursorFault() }
+        else { throw CursorError() }
         guard let partial else {
             point = GroupLogPoint(snapshot)
             return
         }
         guard let transaction = partial.transaction.value,
             let point = GroupLogPoint(snapshot, partial: .init(transaction: transaction, id: partial.id))
-        else { throw CursorFault() }
+        else { throw CursorError() }
         self.point = point
     }
 

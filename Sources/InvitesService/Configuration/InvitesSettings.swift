@@ -56,20 +56,20 @@ struct InvitesSettings: Sendable {
 
     /// Settings from a configuration that was read with our keys.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found.
-    init(_ configuration: Configuration) throws(ConfigurationFaults) {
-        var faults: [ConfigurationFault] = []
-        let policy = faults.collect { () throws(ConfigurationFaults) in try PhonePolicy(configuration) }
-        let addressKey = faults.collect { () throws(ConfigurationFaults) in
+    /// - Throws: `ConfigurationErrors` with every fault found.
+    init(_ configuration: Configuration) throws(ConfigurationErrors) {
+        var faults: [ConfigurationError] = []
+        let policy = faults.collect { () throws(ConfigurationErrors) in try PhonePolicy(configuration) }
+        let addressKey = faults.collect { () throws(ConfigurationErrors) in
             try ClientAddressKey(configuration, service: InvitesKeys.program)
         }
-        let callerSource = faults.collect { () throws(ConfigurationFaults) in
+        let callerSource = faults.collect { () throws(ConfigurationErrors) in
             try CallerProofSource(.invites, InvitesKeys.proof, configuration, hasCursors: true)
         }
         let openness = configuration[InvitesKeys.groupOpenness]
         if openness == nil { faults.append(Self.opennessIsMissing) }
         guard let policy, let addressKey, let callerSource, let cursors = callerSource.cursors, let openness else {
-            throw ConfigurationFaults(faults)
+            throw ConfigurationErrors(faults)
         }
         phonePolicy = policy
         limits = Self.limits(configuration)
@@ -85,7 +85,7 @@ struct InvitesSettings: Sendable {
     }
 
     /// The fault of a configuration that leaves open who gets into new groups: no default suits every deployment.
-    static let opennessIsMissing = ConfigurationFault(
+    static let opennessIsMissing = ConfigurationError(
         key: InvitesKeys.groupOpenness.name,
         problem:
             "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; the page Invitations compares them"

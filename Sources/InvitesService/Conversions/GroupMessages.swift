@@ -56,8 +56,8 @@ extension InvitesV1.GroupOpenness {
 extension GroupOpenness {
     /// The openness that a request names; nil if it names none.
     ///
-    /// - Throws: ``InvitesFault/opennessInvalid`` for a word of a later version.
-    static func parse(_ openness: InvitesV1.GroupOpenness) throws(InvitesFault) -> GroupOpenness? {
+    /// - Throws: ``InvitesError/opennessInvalid`` for a word of a later version.
+    static func parse(_ openness: InvitesV1.GroupOpenness) throws(InvitesError) -> GroupOpenness? {
         switch openness {
         case .unspecified: nil
         case .open: .open
@@ -93,7 +93,7 @@ extension InvitesV1.AddMembersResult {
 
 extension InvitesV1.AddMembersRefusal {
     /// Why a person wasn't added, as AddMember would say it.
-    init(_ fault: InvitesFault) {
+    init(_ fault: InvitesError) {
         self.init()
         let error = fault.rpcError
         reason = error.reason ?? ""

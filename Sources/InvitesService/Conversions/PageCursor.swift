@@ -9,7 +9,7 @@ extension Page.Cursor: CursorPayload {
     public static let bytesMax = 16
 
     /// Reads the UUID.
-    public init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+    public init(from reader: inout ByteReader<CursorError>) throws(CursorError) {
         self.init(Identifier<Never>(high: try reader.integer(), low: try reader.integer()))
     }
 
@@ -40,11 +40,11 @@ struct PageTokens {
     /// - Parameters:
     ///   - size: how many entries the request asks for; 0 means ``InvitesDomain/Page/sizeDefault``.
     ///   - token: what ``token(after:)`` made for the page before, empty for the first page.
-    /// - Throws: `InvitesFault.cursorInvalid` for any other token.
-    func page(size: Int32, token: String) throws(InvitesFault) -> Page {
+    /// - Throws: `InvitesError.cursorInvalid` for any other token.
+    func page(size: Int32, token: String) throws(InvitesError) -> Page {
         guard !token.isEmpty else { return try Page(size: Int(clamping: size), after: nil) }
         let cursor: Page.Cursor
-        do throws(CursorFault) {
+        do throws(CursorError) {
             cursor = try seal.open(text: token, for: scope)
         } catch {
             throw .cursorInvalid

@@ -12,9 +12,9 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.AcceptInvitationResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let memberID = try MemberID(request.memberID, or: InvitesFault.invitation(.notFound))
+            let userID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesError.invitation(.notFound))
             let member = try await invitations.accept(
                 memberID,
                 in: groupID,

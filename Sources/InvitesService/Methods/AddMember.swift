@@ -12,8 +12,8 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.AddMemberResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let invitee = try Invitee(
                 phoneNumber: request.phoneNumber,
                 displayName: request.displayName,

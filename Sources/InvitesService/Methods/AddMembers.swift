@@ -12,10 +12,10 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.AddMembersResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             guard 1...Self.peopleMax ~= request.members.count else {
-                throw InvitesFault.peopleCountInvalid(peopleMax: Self.peopleMax)
+                throw InvitesError.peopleCountInvalid(peopleMax: Self.peopleMax)
             }
             let batch = try Batch(request.members, policy: phonePolicy)
             // Also where no number can be read: an outsider learns nothing of numbers.
@@ -40,7 +40,7 @@ extension InvitesMethods {
         _ context: ServerContext
     ) async throws -> [Roster.Answer] {
         guard try await groups.group(groupID, askedBy: callerID, deadline: context.deadline) != nil else {
-            throw InvitesFault.notAMember
+            throw InvitesError.notAMember
         }
         return []
     }
@@ -50,13 +50,13 @@ extension InvitesMethods {
         /// Where the answer for a person of the request comes from.
         enum Place {
             case invitee(Int)
-            case refused(InvitesFault)
+            case refused(InvitesError)
         }
 
         private(set) var invitees: [Invitee] = []
         private(set) var places: [Place] = []
 
-        init(_ people: [InvitesV1.NewMember], policy: PhonePolicy) throws(InvitesFault) {
+        init(_ people: [InvitesV1.NewMember], policy: PhonePolicy) throws(InvitesError) {
             var indexes: [PhoneNumber: Int] = [:]
             for person in people {
                 let invitee: Invitee

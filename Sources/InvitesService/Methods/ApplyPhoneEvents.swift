@@ -13,11 +13,11 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
         try await context.answer {
             guard request.events.count <= Self.eventsMax else {
-                throw InvitesFault.tooManyEvents(eventsMax: Self.eventsMax)
+                throw InvitesError.tooManyEvents(eventsMax: Self.eventsMax)
             }
             var events: [PhoneEvent] = []
             for (index, message) in request.events.enumerated() {
-                guard let event = PhoneEvent(message) else { throw InvitesFault.eventInvalid(index: index) }
+                guard let event = PhoneEvent(message) else { throw InvitesError.eventInvalid(index: index) }
                 events.append(event)
             }
             let linked = try await phones.apply(

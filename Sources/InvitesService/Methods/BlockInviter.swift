@@ -12,9 +12,9 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.BlockInviterResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let inviterID = try UserID(request.inviterUserID, or: InvitesFault.userIDInvalid)
-            guard inviterID != userID else { throw InvitesFault.invitation(.cannotBlockSelf) }
+            let userID = try callers.user(of: context)
+            let inviterID = try UserID(request.inviterUserID, or: InvitesError.userIDInvalid)
+            guard inviterID != userID else { throw InvitesError.invitation(.cannotBlockSelf) }
             try await blocks.block(
                 inviterID,
                 by: userID,

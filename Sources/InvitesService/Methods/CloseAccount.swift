@@ -12,7 +12,7 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.CloseAccountResponse {
         try await context.answer {
             try await closings.close(
-                UserID(request.userID, or: InvitesFault.userIDInvalid),
+                UserID(request.userID, or: InvitesError.userIDInvalid),
                 deadline: context.deadline
             )
             return InvitesV1.CloseAccountResponse()

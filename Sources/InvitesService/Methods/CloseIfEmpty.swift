@@ -13,8 +13,8 @@ extension InvitesMethods {
         try await context.answer {
             var response = InvitesV1.CloseIfEmptyResponse()
             response.isEmpty = try await accounts.hold(
-                UserID(request.userID, or: InvitesFault.userIDInvalid),
-                absorption: EventID(request.absorptionID, or: InvitesFault.absorptionIDInvalid),
+                UserID(request.userID, or: InvitesError.userIDInvalid),
+                absorption: EventID(request.absorptionID, or: InvitesError.absorptionIDInvalid),
                 groups: limits.userGroups,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline

@@ -12,12 +12,12 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.ConfirmMemberResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let confirmation = PendingStore.Confirmation(
                 groupID: groupID,
-                memberID: try MemberID(request.memberID, or: InvitesFault.memberNotFound),
-                userID: try UserID(request.confirmedUserID, or: InvitesFault.userIDInvalid),
+                memberID: try MemberID(request.memberID, or: InvitesError.memberNotFound),
+                userID: try UserID(request.confirmedUserID, or: InvitesError.userIDInvalid),
                 callerID: callerID,
                 nowMilliseconds: clock.nowMilliseconds
             )

@@ -12,7 +12,7 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse {
         try await context.answer(mayBeRepeated: !request.idempotencyKey.isEmpty) {
-            let ownerID = try callers.user(of: context, earlier: request.unknownFields)
+            let ownerID = try callers.user(of: context)
             let key = try IdempotencyKey.parse(request.idempotencyKey)
             let wanted = try NewGroup(
                 name: request.name,

@@ -12,9 +12,9 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.DeclineInvitationResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let memberID = try MemberID(request.memberID, or: InvitesFault.invitation(.notFound))
+            let userID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesError.invitation(.notFound))
             try await invitations.decline(memberID, in: groupID, by: userID, deadline: context.deadline)
             return InvitesV1.DeclineInvitationResponse()
         }

@@ -12,10 +12,10 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.GetGroupResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             guard let group = try await groups.group(groupID, askedBy: callerID, deadline: context.deadline) else {
-                throw InvitesFault.notAMember
+                throw InvitesError.notAMember
             }
             var response = InvitesV1.GetGroupResponse()
             response.group = InvitesV1.Group(group)

@@ -13,7 +13,7 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.JoinByLinkResponse {
         try await context.answer {
             let visit = GroupLinkStore.Visit(
-                userID: try callers.user(of: context, earlier: request.unknownFields),
+                userID: try callers.user(of: context),
                 addressCode: addressKey.code(of: context.metadata),
                 nowMilliseconds: clock.nowMilliseconds
             )

@@ -12,8 +12,8 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.LeaveGroupResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             try await groups.leave(groupID, callerID, deadline: context.deadline)
             return InvitesV1.LeaveGroupResponse()
         }

@@ -12,7 +12,7 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.ListBlockedInvitersResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             let tokens = PageTokens(.blockedInviters, of: userID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.

@@ -12,8 +12,8 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.ListGroupLinksResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let userID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let found = try await links.list(
                 of: groupID,
                 askedBy: userID,

@@ -12,8 +12,8 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.ListPendingResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let userID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let tokens = PageTokens(.pending, of: userID, in: groupID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.

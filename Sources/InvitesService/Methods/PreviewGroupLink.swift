@@ -13,13 +13,13 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.PreviewGroupLinkResponse {
         try await context.answer {
             let visit = GroupLinkStore.Visit(
-                userID: try callers.user(of: context, earlier: request.unknownFields),
+                userID: try callers.user(of: context),
                 addressCode: addressKey.code(of: context.metadata),
                 nowMilliseconds: clock.nowMilliseconds
             )
             let target = try await links.target(of: request.token, visit, limits: limits, deadline: context.deadline)
 
-            if target.isOver, !target.isMember { throw InvitesFault.invitation(.linkOver) }
+            if target.isOver, !target.isMember { throw InvitesError.invitation(.linkOver) }
             var response = InvitesV1.PreviewGroupLinkResponse()
             response.groupID = target.groupID.description
             response.groupName = target.groupName.value

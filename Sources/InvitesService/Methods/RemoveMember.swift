@@ -12,9 +12,9 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.RemoveMemberResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesError.memberNotFound)
             try await members.remove(
                 memberID,
                 from: groupID,

@@ -12,8 +12,8 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.ReopenAccountResponse {
         try await context.answer {
             try await accounts.reopen(
-                UserID(request.userID, or: InvitesFault.userIDInvalid),
-                absorption: EventID(request.absorptionID, or: InvitesFault.absorptionIDInvalid),
+                UserID(request.userID, or: InvitesError.userIDInvalid),
+                absorption: EventID(request.absorptionID, or: InvitesError.absorptionIDInvalid),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

@@ -12,9 +12,9 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.RevokeGroupLinkResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let linkID = try GroupLinkID(request.linkID, or: InvitesFault.invitation(.linkInvalid))
+            let userID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
+            let linkID = try GroupLinkID(request.linkID, or: InvitesError.invitation(.linkInvalid))
             try await links.revoke(
                 linkID,
                 of: groupID,

@@ -12,14 +12,14 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.SetMemberRoleResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context, earlier: request.unknownFields)
-            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
+            let callerID = try callers.user(of: context)
+            let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesError.memberNotFound)
             let role: GroupRole
             switch request.role {
             case .admin: role = .admin
             case .member: role = .member
-            case .unspecified, .owner, .UNRECOGNIZED: throw InvitesFault.roleInvalid
+            case .unspecified, .owner, .UNRECOGNIZED: throw InvitesError.roleInvalid
             }
             let member = try await members.setRole(
                 role,

@@ -12,8 +12,8 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.UnblockInviterResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let inviterID = try UserID(request.inviterUserID, or: InvitesFault.userIDInvalid)
+            let userID = try callers.user(of: context)
+            let inviterID = try UserID(request.inviterUserID, or: InvitesError.userIDInvalid)
             try await blocks.unblock(
                 inviterID,
                 by: userID,

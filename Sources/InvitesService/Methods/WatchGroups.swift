@@ -44,7 +44,7 @@ extension InvitesMethods {
     private func take(_ request: InvitesV1.WatchGroupsRequest, on stream: GroupEventStream) {
         switch request.action {
         case .begin(let begin):
-            do throws(CallerProofFault) {
+            do throws(CallerProofError) {
                 let userID = try callers.user(proof: begin.callerProof)
                 let (cursors, scope) = (currentCursors.current, GroupPosition.scope(of: userID))
                 groupEvents.begin(

@@ -20,7 +20,7 @@ enum GroupEventReset: Int, CaseIterable, Sendable {
 final class GroupEventCounts: Sendable {
     fileprivate let told = CounterFamily(
         "vestibule_invites_group_changes_told_total",
-        help: "Changes in groups told to those who watch, once for each."
+        help: "Changes in groups sent to subscribers, once for each."
     )
     fileprivate let closed = CounterFamily(
         "vestibule_invites_watch_streams_closed_total",

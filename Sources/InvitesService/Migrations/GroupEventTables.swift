@@ -1,5 +1,5 @@
 // The triggers write after all locks of their statement are held and wait for nobody: they read, and insert where nobody else does.
-// Whatever statement changes a member, a group or whose a number is, in this version or the one before, is told.
+// Every statement that changes a member, a group or the user of a number is logged.
 //
 // Numbers and members are looked for by their keys: `linked_at` for `user_id`, and OFFSET 0, keep plans from the partial indexes of those that
 // have a user, which look empty to a plan that was made when nobody had one, and are read whole by it ever after.
@@ -170,6 +170,17 @@ enum GroupEventTables {
             WHEN (OLD.user_id IS DISTINCT FROM NEW.user_id) EXECUTE FUNCTION log_number();
         CREATE TRIGGER phones_removed AFTER DELETE ON phones FOR EACH ROW WHEN (OLD.user_id IS NOT NULL)
             EXECUTE FUNCTION log_number();
+
+        -- A member is no longer unproven, or is again. When the number changes hands the members change, which is logged for them.
+        CREATE FUNCTION log_proof() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            INSERT INTO group_events (kind, group_id, member_id)
+                SELECT 'member.changed', group_id, member_id FROM members
+                WHERE user_id = NEW.user_id AND phone = NEW.phone AND confirmed_by IS NULL AND role = 'member';
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER phones_proven AFTER UPDATE OF proven_by ON phones FOR EACH ROW
+            WHEN (OLD.user_id = NEW.user_id AND OLD.proven_by IS DISTINCT FROM NEW.proven_by) EXECUTE FUNCTION log_proof();
         """
 
     /// Triggers on requests to join. Who asks sees them among their invitations, and who may confirm those who ask among the pending.

@@ -18,7 +18,7 @@ extension AccountStore {
     ///
     /// - Parameter groups: by what groups of the user are counted.
     /// - Returns: whether the user is held, or was forgotten; false for an absorption that was refused before, whatever is there now.
-    /// - Throws: `InvitesFault.accountHeld` while another absorption holds the user.
+    /// - Throws: `InvitesError.accountHeld` while another absorption holds the user.
     func hold(
         _ userID: UserID,
         absorption: EventID,
@@ -55,7 +55,7 @@ extension AccountStore {
             if isClosed { return true }
             if isRefused { return false }
             if let holder {
-                guard holder == id else { throw InvitesFault.accountHeld }
+                guard holder == id else { throw InvitesError.accountHeld }
                 return true
             }
             let now = PostgresTimestamp(milliseconds: nowMilliseconds)

@@ -17,7 +17,7 @@ struct AdditionRoom {
         /// Whether it is proven that they have it.
         let isProven: Bool
         /// Why it can't be added; nil if it is locked.
-        let refusal: InvitesFault?
+        let refusal: InvitesError?
     }
 
     private let new: MemberStore.NewMembers
@@ -28,7 +28,7 @@ struct AdditionRoom {
     /// written or locked. One statement: who has room costs no round trip more.
     ///
     /// - Parameter new: at least one person.
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitationFault/memberUnconfirmed``.
+    /// - Throws: ``InvitesError/notAMember`` or ``InvitationError/memberUnconfirmed``.
     init(
         for new: MemberStore.NewMembers,
         limits: InvitesLimits,
@@ -53,12 +53,12 @@ struct AdditionRoom {
     func refusals(
         of answers: [Roster.Answer],
         in transaction: PostgresTransaction
-    ) async throws -> [Int: InvitesFault] {
+    ) async throws -> [Int: InvitesError] {
         let unlocked = looks.filter { $0.value.refusal != nil }
         guard !unlocked.isEmpty else { return [:] }
         let now = try await Self.look(new, limits, isLocking: false, in: transaction)
         guard unlocked.allSatisfy({ now[$0.key] == $0.value }) else { throw ConflictRetry.LostRace() }
-        var found: [Int: InvitesFault] = [:]
+        var found: [Int: InvitesError] = [:]
         for (index, answer) in answers.enumerated() {
             guard let fault = unlocked[new.people[index].invitee.phone]?.refusal else { continue }
             switch answer {
@@ -123,7 +123,7 @@ struct AdditionRoom {
                 LEFT JOIN phones p ON p.phone = w.phone AND NOT w.is_locked
             """
         )
-        guard !rows.isEmpty else { throw InvitesFault.notAMember }
+        guard !rows.isEmpty else { throw InvitesError.notAMember }
         var looks: [PhoneNumber: Look] = [:]
         for row in rows {
             let (digits, mayBeAdded, endsAt, userID, isProven, isUnproven) = try row.decode(
@@ -134,7 +134,7 @@ struct AdditionRoom {
                 Bool.self,
                 Bool.self
             )
-            if isUnproven { throw InvitesFault.invitation(.memberUnconfirmed) }
+            if isUnproven { throw InvitesError.invitation(.memberUnconfirmed) }
             guard let phone = PhoneNumber(stored: digits) else { continue }
             looks[phone] = Look(
                 owner: userID.map { UserID($0) },
@@ -149,7 +149,7 @@ struct AdditionRoom {
         until endsAt: PostgresTimestamp?,
         of new: MemberStore.NewMembers,
         _ limits: InvitesLimits
-    ) -> InvitesFault {
+    ) -> InvitesError {
         guard let endsAt else { return .tooManyPending(pendingMax: limits.pendingMax) }
         return .tooManyAttempts(retryAfterMilliseconds: max(endsAt.milliseconds - new.nowMilliseconds, 1))
     }

@@ -110,7 +110,7 @@ enum Admission {
 
     /// Refuses what would change something for an account that is closed, or of which that isn't decided. After the locks.
     ///
-    /// - Throws: ``InvitesFault/accountClosed`` or ``InvitesFault/accountHeld``.
+    /// - Throws: ``InvitesError/accountClosed`` or ``InvitesError/accountHeld``.
     static func requireOpenAccount(_ userID: UserID, in transaction: PostgresTransaction) async throws {
         let row = try await transaction.query(
             """
@@ -119,8 +119,8 @@ enum Admission {
             """
         )[0]
         let (isClosed, isHeld) = try row.decode(Bool.self, Bool.self)
-        if isClosed { throw InvitesFault.accountClosed }
-        if isHeld { throw InvitesFault.accountHeld }
+        if isClosed { throw InvitesError.accountClosed }
+        if isHeld { throw InvitesError.accountHeld }
     }
 
     /// Where a user stands in a group. After the locks, so that it stays so until the transaction ends.
@@ -183,7 +183,7 @@ enum Admission {
     ///
     /// - Parameter place: where the user stands, by ``place(of:in:with:nowMilliseconds:in:)``.
     /// - Returns: the membership's id.
-    /// - Throws: ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitesError/groupFull(membersMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     static func admit(
         _ entry: Entry,
         to groupID: GroupID,
@@ -196,7 +196,7 @@ enum Admission {
         let kept = place.memberID == nil ? place.waiting.first { $0.id == entry.waitingID } ?? place.oldestWaiting : nil
         // What is waited for counts already, unless it has expired.
         if place.memberID == nil, kept?.isLive != true, place.memberCount >= limits.membersMax {
-            throw InvitesFault.groupFull(membersMax: limits.membersMax)
+            throw InvitesError.groupFull(membersMax: limits.membersMax)
         }
         if place.memberID == nil {
             let max = entry.isChosen ? limits.chosenMembershipsMax : limits.membershipsMax
@@ -277,7 +277,7 @@ enum Admission {
 
     /// A member of a group, as the transaction sees them and another member is shown them.
     ///
-    /// - Throws: ``InvitesFault/memberNotFound``.
+    /// - Throws: ``InvitesError/memberNotFound``.
     static func member(
         _ id: MemberID,
         of groupID: GroupID,
@@ -292,7 +292,7 @@ enum Admission {
             WHERE m.group_id = \(groupID.uuid) AND m.member_id = \(id.uuid)
             """
         )
-        guard let row = rows.first else { throw InvitesFault.memberNotFound }
+        guard let row = rows.first else { throw InvitesError.memberNotFound }
         let column = MemberRow.columnCount
         let owner = UserID(try row.decode(column, as: PostgresUUID.self))
         let role = try MemberRow.role(row, at: column + 2, isOwner: viewerID == owner)
@@ -302,7 +302,7 @@ enum Admission {
             openness: try GroupRow.openness(row, at: column + 1),
             viewer: MemberViewer(userID: viewerID, role: role)
         )
-        guard let member else { throw InvitesFault.memberNotFound }
+        guard let member else { throw InvitesError.memberNotFound }
         return member
     }
 }

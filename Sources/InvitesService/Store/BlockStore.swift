@@ -27,7 +27,7 @@ struct BlockStore: Sendable {
 
     /// Blocks a user, known here or not. Blocking again changes nothing.
     ///
-    /// - Throws: ``InvitationFault/tooManyBlocked(blockedMax:)``.
+    /// - Throws: ``InvitationError/tooManyBlocked(blockedMax:)``.
     func block(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
@@ -54,14 +54,14 @@ struct BlockStore: Sendable {
             )[0]
             let (isEarlier, isNew) = try row.decode(Bool.self, Bool.self)
             if isNew { return try await tell(userID, about: inviterID, in: transaction) }
-            guard isEarlier else { throw InvitesFault.invitation(.tooManyBlocked(blockedMax: Self.blockedMax)) }
+            guard isEarlier else { throw InvitesError.invitation(.tooManyBlocked(blockedMax: Self.blockedMax)) }
         }
     }
 
     /// Blocks a user no more, and makes the caller a member where the user has added their number to open groups meanwhile.
     ///
-    /// - Throws: ``InvitesFault/accountHeld``, ``InvitesFault/accountClosed`` or
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/accountHeld``, ``InvitesError/accountClosed`` or
+    ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func unblock(
         _ inviterID: UserID,
         by userID: UserID,

@@ -187,5 +187,5 @@ struct GroupEventStore: Sendable {
     /// Sees nothing.
     private static let beginning = DatabaseSnapshot(horizon: 1)
 
-    static let unreadable = PostgresError.decoding(DecodingFault(column: 0, reason: "no snapshot"))
+    static let unreadable = PostgresError.decoding(CellDecodingError(column: 0, reason: "no snapshot"))
 }

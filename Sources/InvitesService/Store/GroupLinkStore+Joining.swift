@@ -45,7 +45,7 @@ extension GroupLinkStore {
 
     /// What a token is of. A wrong one is counted for the user and for their address.
     ///
-    /// - Throws: ``InvitationFault/linkInvalid`` or ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitationError/linkInvalid`` or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func target(
         of text: String,
         _ visit: Visit,
@@ -53,7 +53,7 @@ extension GroupLinkStore {
         deadline: Deadline?
     ) async throws -> Target {
         // What has not the form of a token is nobody's try at one.
-        guard let token = GroupLinkToken(text) else { throw InvitesFault.invitation(.linkInvalid) }
+        guard let token = GroupLinkToken(text) else { throw InvitesError.invitation(.linkInvalid) }
         let quotas = [
             (limits.userLinkTries, visit.userID.bytes as [UInt8]?), (limits.addressLinkTries, visit.addressCode),
         ]
@@ -69,7 +69,7 @@ extension GroupLinkStore {
                     nowMilliseconds: visit.nowMilliseconds,
                     in: transaction
                 )
-                if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+                if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
             }
             if let target = try await find(token, visit, in: transaction) { return target }
             for (quota, subject) in quotas {
@@ -83,7 +83,7 @@ extension GroupLinkStore {
             }
             return nil
         }
-        guard let target else { throw InvitesFault.invitation(.linkInvalid) }
+        guard let target else { throw InvitesError.invitation(.linkInvalid) }
         return target
     }
 
@@ -118,8 +118,8 @@ extension GroupLinkStore {
     /// Makes the user a member of a link's group, or one who asks to join it where people are confirmed. Whoever is a member, asks
     /// already or waits to be confirmed spends no use; what waits for the user's numbers becomes their membership.
     ///
-    /// - Throws: ``InvitationFault/linkInvalid`` if the group is gone, ``InvitationFault/linkOver``, ``InvitationFault/linkUsed``,
-    ///   ``InvitesFault/groupFull(membersMax:)``, or ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitationError/linkInvalid`` if the group is gone, ``InvitationError/linkOver``, ``InvitationError/linkUsed``,
+    ///   ``InvitesError/groupFull(membersMax:)``, or ``InvitesError/memberGroupsFull(groupsMax:)``.
     func join(
         _ target: Target,
         _ visit: Visit,
@@ -152,7 +152,7 @@ extension GroupLinkStore {
                     return try await admit(target, by: maker, visit, newID, place, limits, in: transaction)
                 }
                 guard place.memberCount + place.requestCount < limits.membersMax else {
-                    throw InvitesFault.groupFull(membersMax: limits.membersMax)
+                    throw InvitesError.groupFull(membersMax: limits.membersMax)
                 }
                 try await ask(visit, target.groupID, newID, limits, in: transaction)
                 return Outcome(memberID: newID, isMember: false)
@@ -167,7 +167,7 @@ extension GroupLinkStore {
         let rows = try await transaction.query(
             "SELECT openness FROM groups WHERE group_id = \(groupID.uuid) FOR UPDATE"
         )
-        guard let row = rows.first else { throw InvitesFault.invitation(.linkInvalid) }
+        guard let row = rows.first else { throw InvitesError.invitation(.linkInvalid) }
         return try GroupRow.openness(row, at: 0)
     }
 
@@ -202,7 +202,7 @@ extension GroupLinkStore {
             ON CONFLICT (link_id, user_id) DO NOTHING
             """
         )
-        guard used.affected == 1 else { throw InvitesFault.invitation(.linkUsed) }
+        guard used.affected == 1 else { throw InvitesError.invitation(.linkUsed) }
         let counted = try await transaction.execute(
             """
             UPDATE group_links SET uses = uses + 1
@@ -211,7 +211,7 @@ extension GroupLinkStore {
             RETURNING created_by
             """
         )
-        guard let row = counted.first else { throw InvitesFault.invitation(.linkOver) }
+        guard let row = counted.first else { throw InvitesError.invitation(.linkOver) }
         return UserID(try row.decode(0, as: PostgresUUID.self))
     }
 

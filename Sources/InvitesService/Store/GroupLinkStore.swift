@@ -15,8 +15,8 @@ struct GroupLinkStore: Sendable {
     /// Makes a link.
     ///
     /// - Returns: the link and its token, which nobody is told again.
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitationFault/tooManyLinks(linksMax:)`` or
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitationError/tooManyLinks(linksMax:)`` or
+    ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func create(
         _ new: NewGroupLink,
         id: GroupLinkID,
@@ -47,7 +47,7 @@ struct GroupLinkStore: Sendable {
                 nowMilliseconds: nowMilliseconds,
                 in: transaction
             )
-            if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+            if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
             // Whoever made it counts as having used it: a link is no way back for somebody who is put out.
             let made = try await transaction.execute(
                 """
@@ -65,7 +65,7 @@ struct GroupLinkStore: Sendable {
                 """
             )
             guard made.affected == 1 else {
-                throw InvitesFault.invitation(.tooManyLinks(linksMax: GroupLink.linksMax))
+                throw InvitesError.invitation(.tooManyLinks(linksMax: GroupLink.linksMax))
             }
         }
         return (link, token)
@@ -73,7 +73,7 @@ struct GroupLinkStore: Sendable {
 
     /// A group's links that are good, newest first.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/roleInsufficient``.
+    /// - Throws: ``InvitesError/notAMember`` or ``InvitesError/roleInsufficient``.
     func list(
         of groupID: GroupID,
         askedBy userID: UserID,
@@ -81,7 +81,7 @@ struct GroupLinkStore: Sendable {
         deadline: Deadline?
     ) async throws -> [GroupLink] {
         let group = try await GroupStore(database: database).group(groupID, askedBy: userID, deadline: deadline)
-        guard let group else { throw InvitesFault.notAMember }
+        guard let group else { throw InvitesError.notAMember }
         try GroupPolicy.require(group.callerRole, .manageLinks)
         let rows = try await database.query(
             """
@@ -110,7 +110,7 @@ struct GroupLinkStore: Sendable {
 
     /// Ends a link. One that is over, or that there isn't, is a success.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/roleInsufficient``.
+    /// - Throws: ``InvitesError/notAMember`` or ``InvitesError/roleInsufficient``.
     func revoke(
         _ id: GroupLinkID,
         of groupID: GroupID,

@@ -18,7 +18,7 @@ extension GroupStore {
     /// Whoever makes a user a member, puts one out or changes what members are holds this lock; the linking of those who wait for a
     /// number shares it with others of its kind. So the owner of a group is one of its members at every moment.
     ///
-    /// - Throws: ``InvitesFault/notAMember``.
+    /// - Throws: ``InvitesError/notAMember``.
     static func lock(
         _ groupID: GroupID,
         for callerID: UserID,
@@ -36,7 +36,7 @@ extension GroupStore {
         )
         // A statement of its own, since its snapshot must have what was waited for.
         guard let group = try await group(groupID, askedBy: callerID, in: transaction) else {
-            throw InvitesFault.notAMember
+            throw InvitesError.notAMember
         }
         return group
     }
@@ -61,8 +61,8 @@ extension GroupStore {
     /// Changes a group, and makes those members who waited for a user with their number where it is open from now on, and those who
     /// asked to join where nobody is confirmed any more.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitesFault/accountHeld`` if it isn't decided
-    ///   whether the account of one who waited is closed, or ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitesError/accountHeld`` if it isn't decided
+    ///   whether the account of one who waited is closed, or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func change(
         _ groupID: GroupID,
         _ change: Change,
@@ -80,7 +80,7 @@ extension GroupStore {
                 if change.openness != nil {
                     // Before all locks: whoever may not has nobody's number locked.
                     guard let seen = try await Self.group(groupID, askedBy: callerID, in: transaction) else {
-                        throw InvitesFault.notAMember
+                        throw InvitesError.notAMember
                     }
                     try GroupPolicy.require(seen.callerRole, .changeOpenness)
                     if seen.openness != change.openness {
@@ -216,7 +216,7 @@ extension GroupStore {
             """
         )[0]
         let (closed, isHeld) = try row.decode([PostgresUUID].self, Bool.self)
-        if isHeld { throw InvitesFault.accountHeld }
+        if isHeld { throw InvitesError.accountHeld }
         let links = owners.filter { !closed.contains($0.value.uuid) }
             .map { PhoneLedger.Link(phone: $0.key, userID: $0.value) }
             .sorted { $0.phone.digits < $1.phone.digits }

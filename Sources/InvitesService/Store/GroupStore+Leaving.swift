@@ -7,7 +7,7 @@ import ServiceModels
 extension GroupStore {
     /// Deletes a group with everybody in it.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, or ``InvitesFault/roleInsufficient``.
+    /// - Throws: ``InvitesError/notAMember``, or ``InvitesError/roleInsufficient``.
     func delete(_ groupID: GroupID, by callerID: UserID, deadline: Deadline?) async throws {
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
             let group = try await Self.lock(groupID, for: callerID, in: transaction)
@@ -20,11 +20,11 @@ extension GroupStore {
     ///
     /// Who got the group from somebody else never asked for it, and leaves it to whom it would go if their account were closed.
     ///
-    /// - Throws: ``InvitesFault/ownerMustHandOver`` for the owner who made the group, while others are members.
+    /// - Throws: ``InvitesError/ownerMustHandOver`` for the owner who made the group, while others are members.
     func leave(_ groupID: GroupID, _ userID: UserID, deadline: Deadline?) async throws {
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
             let group: Group
-            do { group = try await Self.lock(groupID, for: userID, in: transaction) } catch InvitesFault.notAMember {
+            do { group = try await Self.lock(groupID, for: userID, in: transaction) } catch InvitesError.notAMember {
                 return
             }
             guard group.callerRole == .owner else {
@@ -49,7 +49,7 @@ extension GroupStore {
                 WHERE group_id = \(groupID.uuid) AND COALESCE(created_by, owner_user_id) = \(userID.uuid)
                 """
             )
-            guard made.isEmpty else { throw InvitesFault.ownerMustHandOver }
+            guard made.isEmpty else { throw InvitesError.ownerMustHandOver }
             try await AccountStore.leave([groupID.uuid], userID.uuid, in: transaction)
             try await AccountStore.giveToHeirs([groupID.uuid], of: userID.uuid, in: transaction)
         }
@@ -58,9 +58,9 @@ extension GroupStore {
     /// Makes another member the owner; who was it stays as an admin. Nobody gets a group by their number alone: only an admin, or somebody
     /// who was confirmed or came by a link. It is counted, since all who watch the group are told.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner,
-    ///   ``InvitesFault/memberNotFound`` for one who isn't a member, ``InvitationFault/memberNotConfirmed``, or
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` if the caller isn't the owner,
+    ///   ``InvitesError/memberNotFound`` for one who isn't a member, ``InvitationError/memberNotConfirmed``, or
+    ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func handOver(
         _ groupID: GroupID,
         to memberID: MemberID,
@@ -84,8 +84,8 @@ extension GroupStore {
             let heir = try rows.first.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
             if heir == group.ownerID { return group }
             try GroupPolicy.require(group.callerRole, .handOver)
-            guard let heir, let row = rows.first else { throw InvitesFault.memberNotFound }
-            guard try row.decode(1, as: Bool.self) else { throw InvitesFault.invitation(.memberNotConfirmed) }
+            guard let heir, let row = rows.first else { throw InvitesError.memberNotFound }
+            guard try row.decode(1, as: Bool.self) else { throw InvitesError.invitation(.memberNotConfirmed) }
             try await transaction.execute(
                 """
                 WITH earlier AS (

@@ -25,10 +25,10 @@ struct GroupStore: Sendable {
     /// Creates a group with its creator as the first member, once for each key of a user.
     ///
     /// - Returns: the group; with a key that was used before, the one that was created then.
-    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name or openness then,
-    ///   ``InvitesFault/notAMember`` if the group was deleted since, or the user is in it no more,
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``, ``InvitesFault/tooManyGroups(groupsMax:)`` or
-    ///   ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitesError/idempotencyKeyReused`` if the key came with another name or openness then,
+    ///   ``InvitesError/notAMember`` if the group was deleted since, or the user is in it no more,
+    ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``, ``InvitesError/tooManyGroups(groupsMax:)`` or
+    ///   ``InvitesError/memberGroupsFull(groupsMax:)``.
     func create(
         _ creation: Creation,
         key: IdempotencyKey?,
@@ -86,8 +86,8 @@ struct GroupStore: Sendable {
         )
         guard let row = rows.first else { return nil }
         let column = GroupRow.columnCount
-        guard try row.decode(column, as: Bool.self) else { throw InvitesFault.idempotencyKeyReused }
-        guard try row.decode(column + 1, as: Bool.self) else { throw InvitesFault.notAMember }
+        guard try row.decode(column, as: Bool.self) else { throw InvitesError.idempotencyKeyReused }
+        guard try row.decode(column + 1, as: Bool.self) else { throw InvitesError.notAMember }
         return try GroupRow.group(row)
     }
 
@@ -120,7 +120,7 @@ struct GroupStore: Sendable {
             nowMilliseconds: group.createdAtMilliseconds,
             in: transaction
         )
-        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
         // One snapshot for what is done and why not: an account may be reopened at any moment.
         let row = try await transaction.execute(
             """
@@ -153,10 +153,10 @@ struct GroupStore: Sendable {
             """
         )[0]
         let (isClosed, isHeld, isFull, isEverywhere) = try row.decode(Bool.self, Bool.self, Bool.self, Bool.self)
-        if isClosed { throw InvitesFault.accountClosed }
-        if isHeld { throw InvitesFault.accountHeld }
-        if isFull { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
-        if isEverywhere { throw InvitesFault.memberGroupsFull(groupsMax: limits.chosenMembershipsMax) }
+        if isClosed { throw InvitesError.accountClosed }
+        if isHeld { throw InvitesError.accountHeld }
+        if isFull { throw InvitesError.tooManyGroups(groupsMax: limits.groupsMax) }
+        if isEverywhere { throw InvitesError.memberGroupsFull(groupsMax: limits.chosenMembershipsMax) }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

@@ -69,8 +69,8 @@ struct InvitationStore: Sendable {
 
     /// Makes a user a member who accepts what waits for them; one who is a member already stays it.
     ///
-    /// - Throws: ``InvitationFault/notFound``, ``InvitationFault/confirmationNeeded`` where it isn't theirs to decide,
-    ///   ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitationError/notFound``, ``InvitationError/confirmationNeeded`` where it isn't theirs to decide,
+    ///   ``InvitesError/groupFull(membersMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     func accept(
         _ id: MemberID,
         in groupID: GroupID,
@@ -87,7 +87,7 @@ struct InvitationStore: Sendable {
             ) { transaction in
                 let phones = try await Admission.lockPhones(of: userID, in: transaction)
                 guard try await Admission.lock(groupID, concerning: userID, with: phones, in: transaction) else {
-                    throw InvitesFault.invitation(.notFound)
+                    throw InvitesError.invitation(.notFound)
                 }
                 try await Admission.requireOpenAccount(userID, in: transaction)
                 let place = try await Admission.place(
@@ -103,7 +103,7 @@ struct InvitationStore: Sendable {
                 }
                 // What was declined may still be accepted: whoever declined knows of it.
                 guard place.waiting.contains(where: { $0.id == id && $0.isLive && !$0.isBlocked }) else {
-                    throw InvitesFault.invitation(.notFound)
+                    throw InvitesError.invitation(.notFound)
                 }
                 try await requireConsent(groupID, in: transaction)
                 let memberID = try await Admission.admit(
@@ -129,24 +129,24 @@ struct InvitationStore: Sendable {
 
     private func requireConsent(_ groupID: GroupID, in transaction: PostgresTransaction) async throws {
         let rows = try await transaction.query("SELECT openness FROM groups WHERE group_id = \(groupID.uuid)")
-        guard let row = rows.first else { throw InvitesFault.invitation(.notFound) }
+        guard let row = rows.first else { throw InvitesError.invitation(.notFound) }
         switch try GroupRow.openness(row, at: 0) {
         case .consent: return
-        case .confirm: throw InvitesFault.invitation(.confirmationNeeded)
-        case .open: throw InvitesFault.invitation(.notFound)
+        case .confirm: throw InvitesError.invitation(.confirmationNeeded)
+        case .open: throw InvitesError.invitation(.notFound)
         }
     }
 
     /// Notes that a user declines what waits for them, or takes their request to join back. The row stays, as for a number that
     /// nobody has, and isn't shown to the user again.
     ///
-    /// - Throws: ``InvitationFault/notFound``.
+    /// - Throws: ``InvitationError/notFound``.
     func decline(_ id: MemberID, in groupID: GroupID, by userID: UserID, deadline: Deadline?) async throws {
         let isThere = try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
             deadline: deadline
         ) { try await decline(id, in: groupID, by: userID, $0) }
-        guard isThere else { throw InvitesFault.invitation(.notFound) }
+        guard isThere else { throw InvitesError.invitation(.notFound) }
     }
 
     private func decline(

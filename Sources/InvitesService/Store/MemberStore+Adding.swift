@@ -38,7 +38,7 @@ extension MemberStore {
     /// Locks are taken in the same order by everyone: the numbers in the order of their digits, then the group, then the counts of
     /// quotas. However many people there are, each step is one statement. Who may add nobody now locks nothing.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitationFault/memberUnconfirmed``.
+    /// - Throws: ``InvitesError/notAMember`` or ``InvitationError/memberUnconfirmed``.
     func add(_ new: NewMembers, limits: InvitesLimits, deadline: Deadline?) async throws -> [Roster.Answer] {
         do {
             return try await ConflictRetry.run {
@@ -122,7 +122,7 @@ extension MemberStore {
     private func plan(
         _ new: NewMembers,
         _ roster: Roster,
-        refusal: (Int) -> InvitesFault?
+        refusal: (Int) -> InvitesError?
     ) -> [Roster.Answer] {
         var roster = roster
         return new.people.enumerated().map { index, person in
@@ -210,7 +210,7 @@ extension MemberStore {
             \(unsafeSQL: isLocked ? "FOR UPDATE OF g" : "")
             """
         )
-        guard let row = rows.first else { throw InvitesFault.notAMember }
+        guard let row = rows.first else { throw InvitesError.notAMember }
         return AskedGroup(
             id: new.groupID,
             ownerID: UserID(try row.decode(0, as: PostgresUUID.self)),
@@ -262,8 +262,8 @@ extension MemberStore {
         )
         let column = MemberRow.columnCount
         let first = rows[0]
-        guard try first.decode(column + 1, as: String?.self) != nil else { throw InvitesFault.notAMember }
-        if try first.decode(column + 5, as: Bool?.self) == true { throw InvitesFault.invitation(.memberUnconfirmed) }
+        guard try first.decode(column + 1, as: String?.self) != nil else { throw InvitesError.notAMember }
+        if try first.decode(column + 5, as: Bool?.self) == true { throw InvitesError.invitation(.memberUnconfirmed) }
         let role = try MemberRow.role(first, at: column + 1, isOwner: new.callerID == group.ownerID)
         let adder = MemberViewer(userID: new.callerID, role: role)
         let unseen = Set(try first.decode(column + 2, as: [PostgresUUID].self).map { UserID($0) })
@@ -369,5 +369,5 @@ extension Roster.Answer {
     fileprivate var isRefused: Bool { refusal != nil }
 
     /// Why the person can't be added; nil if they can.
-    fileprivate var refusal: InvitesFault? { if case .refused(let fault) = self { fault } else { nil } }
+    fileprivate var refusal: InvitesError? { if case .refused(let fault) = self { fault } else { nil } }
 }

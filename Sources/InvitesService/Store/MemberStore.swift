@@ -17,7 +17,7 @@ struct MemberStore: Sendable {
 
     /// A group's members, oldest first, at most `limit` of them, after the one that the page before ended with.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` if the asking user isn't one of them.
+    /// - Throws: ``InvitesError/notAMember`` if the asking user isn't one of them.
     func list(
         of groupID: GroupID,
         askedBy userID: UserID,
@@ -47,7 +47,7 @@ struct MemberStore: Sendable {
             """,
             deadline: deadline
         )
-        guard let first = rows.first else { throw InvitesFault.notAMember }
+        guard let first = rows.first else { throw InvitesError.notAMember }
         let owner = UserID(try first.decode(MemberRow.columnCount, as: PostgresUUID.self))
         let openness = try GroupRow.openness(first, at: MemberRow.columnCount + 1)
         let role = try MemberRow.role(first, at: MemberRow.columnCount + 2, isOwner: userID == owner)
@@ -57,7 +57,7 @@ struct MemberStore: Sendable {
 
     /// Refuses a member who adds and confirms nobody (`GroupPolicy.isUnproven`).
     ///
-    /// - Throws: ``InvitationFault/memberUnconfirmed``.
+    /// - Throws: ``InvitationError/memberUnconfirmed``.
     static func requireProven(
         _ userID: UserID,
         _ role: GroupRole,
@@ -71,12 +71,12 @@ struct MemberStore: Sendable {
             WHERE m.user_id = \(userID.uuid) AND m.group_id = \(groupID.uuid) AND \(unsafeSQL: MemberRow.isUnproven)
             """
         )
-        guard rows.isEmpty else { throw InvitesFault.invitation(.memberUnconfirmed) }
+        guard rows.isEmpty else { throw InvitesError.invitation(.memberUnconfirmed) }
     }
 
     /// Puts a member out with the links that they made, or takes back that a person is awaited. One who isn't there is a success.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, or ``InvitesFault/roleInsufficient`` if the caller may not.
+    /// - Throws: ``InvitesError/notAMember``, or ``InvitesError/roleInsufficient`` if the caller may not.
     func remove(
         _ memberID: MemberID,
         from groupID: GroupID,
@@ -131,8 +131,8 @@ struct MemberStore: Sendable {
 
     /// Makes a member an admin or a plain member. A role that is another one is counted, since all who watch the group are told.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner, or is the member,
-    ///   ``InvitesFault/memberNotFound`` or ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` if the caller isn't the owner, or is the member,
+    ///   ``InvitesError/memberNotFound`` or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func setRole(
         _ role: GroupRole,
         of memberID: MemberID,
@@ -146,8 +146,8 @@ struct MemberStore: Sendable {
             let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
             try GroupPolicy.require(group.callerRole, .changeRoles)
             let member = try await Admission.member(memberID, of: groupID, seenBy: callerID, in: transaction)
-            guard let earlier = member.role else { throw InvitesFault.memberNotFound }
-            guard earlier != .owner else { throw InvitesFault.roleInsufficient }
+            guard let earlier = member.role else { throw InvitesError.memberNotFound }
+            guard earlier != .owner else { throw InvitesError.roleInsufficient }
             if earlier == role { return member }
             try await transaction.execute(
                 """

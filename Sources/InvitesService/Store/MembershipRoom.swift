@@ -23,7 +23,7 @@ enum MembershipRoom {
     /// Refuses a user who becomes a member of one group more.
     ///
     /// - Parameter max: how many groups they may be in.
-    /// - Throws: ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitesError/memberGroupsFull(groupsMax:)``.
     static func require(
         for userID: UserID,
         _ max: Int,
@@ -34,7 +34,7 @@ enum MembershipRoom {
             SELECT \(unsafeSQL: isFull("me.user_id", max)) FROM (SELECT \(userID.uuid)::uuid AS user_id) AS me
             """
         )[0]
-        if try row.decode(0, as: Bool.self) { throw InvitesFault.memberGroupsFull(groupsMax: max) }
+        if try row.decode(0, as: Bool.self) { throw InvitesError.memberGroupsFull(groupsMax: max) }
     }
 
     /// Which people can't be added, by their places: users without room, and numbers that are awaited by as many groups as may await one.
@@ -46,7 +46,7 @@ enum MembershipRoom {
         _ new: MemberStore.NewMembers,
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
-    ) async throws -> [Int: InvitesFault] {
+    ) async throws -> [Int: InvitesError] {
         var (places, users, phones): ([Int], [PostgresUUID?], [String]) = ([], [], [])
         for (index, answer) in answers.enumerated() {
             guard case .added(let member) = answer else { continue }
@@ -67,7 +67,7 @@ enum MembershipRoom {
                 ) AS memberships) >= \(max) END
             """
         )
-        let full = InvitesFault.memberGroupsFull(groupsMax: max)
+        let full = InvitesError.memberGroupsFull(groupsMax: max)
         return Dictionary(uniqueKeysWithValues: try rows.map { (Int(try $0.decode(0, as: Int64.self)), full) })
     }
 }
@@ -132,6 +132,6 @@ extension PhoneStore {
                     )
                 }
             }
-        } catch InvitesFault.accountClosed { return 0 } catch InvitesFault.accountHeld { return 0 }
+        } catch InvitesError.accountClosed { return 0 } catch InvitesError.accountHeld { return 0 }
     }
 }

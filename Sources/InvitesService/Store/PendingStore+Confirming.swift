@@ -31,9 +31,9 @@ extension PendingStore {
     /// Makes a user a member who waits to be confirmed or asks to join, or keeps a member in doubt. Whoever is a member without doubt
     /// stays it.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitationFault/memberUnconfirmed``,
-    ///   ``InvitesFault/memberNotFound``, ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm``,
-    ///   ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitationError/memberUnconfirmed``,
+    ///   ``InvitesError/memberNotFound``, ``InvitationError/personChanged``, ``InvitationError/nothingToConfirm``,
+    ///   ``InvitesError/groupFull(membersMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     func confirm(_ new: Confirmation, limits: InvitesLimits, deadline: Deadline?) async throws -> Member {
         try await ConflictRetry.run {
             try await database.withTransaction(
@@ -74,13 +74,13 @@ extension PendingStore {
     /// Looks before anything is locked: the number's lock comes before the group's. Returns the number of the row, and whether the user is
     /// concerned.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` or ``InvitationFault/memberUnconfirmed``, as it is now.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` or ``InvitationError/memberUnconfirmed``, as it is now.
     private func look(
         at new: Confirmation,
         in transaction: PostgresTransaction
     ) async throws -> (phone: String?, isConcerned: Bool) {
         guard let group = try await GroupStore.group(new.groupID, askedBy: new.callerID, in: transaction) else {
-            throw InvitesFault.notAMember
+            throw InvitesError.notAMember
         }
         let row = try await row(of: new, in: transaction)
         try await require(group, row, for: new, in: transaction)
@@ -124,7 +124,7 @@ extension PendingStore {
         guard try await !isConcerned(new, row, in: transaction) else { return ConflictRetry.LostRace() }
         guard let row else { return try await unknown(new, in: transaction) }
         let isForNobody = row.userID == nil && group.openness != .confirm
-        return InvitesFault.invitation(isForNobody ? .nothingToConfirm : .personChanged)
+        return InvitesError.invitation(isForNobody ? .nothingToConfirm : .personChanged)
     }
 
     private func row(of new: Confirmation, in transaction: PostgresTransaction) async throws -> MemberFacts? {
@@ -152,7 +152,7 @@ extension PendingStore {
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
-        guard group.openness == .confirm else { throw InvitesFault.invitation(.nothingToConfirm) }
+        guard group.openness == .confirm else { throw InvitesError.invitation(.nothingToConfirm) }
         // Among those who wait for this user: nobody else has the number, and they neither declined nor block who added them.
         // Nor the caller, to whom they are nobody then.
         let isBlocked = try await transaction.query(
@@ -161,7 +161,7 @@ extension PendingStore {
             """
         )
         guard isBlocked.isEmpty, place.waiting.contains(where: { $0.id == new.memberID && $0.isShown }) else {
-            throw InvitesFault.invitation(.personChanged)
+            throw InvitesError.invitation(.personChanged)
         }
         return try await admit(new, waitingID: new.memberID, place, limits, in: transaction)
     }
@@ -181,7 +181,7 @@ extension PendingStore {
     }
 
     /// Why there is nobody to confirm by an id of no row.
-    private func unknown(_ new: Confirmation, in transaction: PostgresTransaction) async throws -> InvitesFault {
+    private func unknown(_ new: Confirmation, in transaction: PostgresTransaction) async throws -> InvitesError {
         let rows = try await transaction.query(
             """
             SELECT FROM join_requests WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
@@ -200,9 +200,9 @@ extension PendingStore {
     ) async throws -> MemberID {
         do {
             try await Admission.requireOpenAccount(new.userID, in: transaction)
-        } catch InvitesFault.accountClosed {
+        } catch InvitesError.accountClosed {
             // Not the caller's.
-            throw InvitesFault.invitation(.personChanged)
+            throw InvitesError.invitation(.personChanged)
         }
         return try await Admission.admit(
             Admission.Entry(
@@ -229,9 +229,9 @@ extension PendingStore {
         _ group: Group,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
-        guard row.userID == new.userID else { throw InvitesFault.invitation(.personChanged) }
+        guard row.userID == new.userID else { throw InvitesError.invitation(.personChanged) }
         guard PendingPerson.mayKeep(new.userID, callerID: new.callerID, role: group.callerRole) else {
-            throw InvitesFault.roleInsufficient
+            throw InvitesError.roleInsufficient
         }
         guard let phone = row.phone else { return new.memberID }
         try await transaction.execute(

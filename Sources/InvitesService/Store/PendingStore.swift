@@ -20,7 +20,7 @@ struct PendingStore: Sendable {
 
     /// Whom a group waits for and who is in doubt, oldest first, at most `limit` of them, after the one that the page before ended with.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` if the asking user isn't one of them.
+    /// - Throws: ``InvitesError/notAMember`` if the asking user isn't one of them.
     func list(
         of groupID: GroupID,
         askedBy userID: UserID,
@@ -30,7 +30,7 @@ struct PendingStore: Sendable {
         deadline: Deadline?
     ) async throws -> [PendingPerson] {
         guard let group = try await groups.group(groupID, askedBy: userID, deadline: deadline) else {
-            throw InvitesFault.notAMember
+            throw InvitesError.notAMember
         }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
@@ -100,7 +100,7 @@ struct PendingStore: Sendable {
     /// Refuses a request to join. One that isn't there is a success.
     ///
     /// - Parameter group: the group, which is locked, as the member sees it who refuses.
-    /// - Throws: ``InvitesFault/roleInsufficient``.
+    /// - Throws: ``InvitesError/roleInsufficient``.
     static func reject(_ id: MemberID, in group: Group, _ transaction: PostgresTransaction) async throws {
         let rows = try await transaction.execute(
             "DELETE FROM join_requests WHERE group_id = \(group.id.uuid) AND member_id = \(id.uuid)"

@@ -156,7 +156,7 @@ struct PhoneStore: Sendable {
     /// Without the claims of users whose accounts were closed: they come late, and their releases come behind. Whoever such a claim took
     /// the number from has given it up all the same.
     ///
-    /// - Throws: ``InvitesFault/accountHeld`` if it isn't decided whether one of the accounts is: nothing is dropped by that.
+    /// - Throws: ``InvitesError/accountHeld`` if it isn't decided whether one of the accounts is: nothing is dropped by that.
     private func ofOpenAccounts(
         _ events: [PhoneEvent],
         in transaction: PostgresTransaction
@@ -172,7 +172,7 @@ struct PhoneStore: Sendable {
         var closed: Set<UserID> = []
         for row in rows {
             let (userID, isHeld) = try row.decode(PostgresUUID.self, Bool.self)
-            if isHeld { throw InvitesFault.accountHeld }
+            if isHeld { throw InvitesError.accountHeld }
             closed.insert(UserID(userID))
         }
         guard !closed.isEmpty else { return events }

@@ -8,7 +8,7 @@ import ServiceStore
 enum UserCount {
     /// Refuses whoever has used up a count, before what they ask for is work for anybody. Locks nothing.
     ///
-    /// - Throws: ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     static func requireRoom(
         _ quota: Quota,
         of userID: UserID,
@@ -16,12 +16,12 @@ enum UserCount {
         in transaction: PostgresTransaction
     ) async throws {
         let wait = try await QuotaStore.wait(quota, of: userID.bytes, nowMilliseconds: nowMilliseconds, in: transaction)
-        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
     /// Counts one more. The count's row comes behind all other locks.
     ///
-    /// - Throws: ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``, by which all that the transaction has done is undone.
+    /// - Throws: ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``, by which all that the transaction has done is undone.
     static func spend(
         _ quota: Quota,
         of userID: UserID,
@@ -34,6 +34,6 @@ enum UserCount {
             nowMilliseconds: nowMilliseconds,
             in: transaction
         )
-        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 }

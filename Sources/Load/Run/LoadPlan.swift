@@ -31,7 +31,7 @@ public struct LoadPlan: Sendable {
     public var accountCount: Int
     /// The file with the sessions to call with, in whose place accounts are prepared without one; see ``SessionsFile``.
     public var sessionsFile: String?
-    /// The first of the numbers that profiles take, one after the other, E.164 without the plus; nil for one of chance.
+    /// The first of the numbers that profiles take, one after the other, E.164 without the plus; nil for a random one.
     public var firstPhone: Int64?
     /// Provider tokens that are prepared for sign-ins.
     public var tokenCount: Int

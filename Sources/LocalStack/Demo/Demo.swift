@@ -116,7 +116,7 @@ public struct Demo: Sendable {
             ],
             expecting: 200
         )
-        try expect(simulated.json["user"]?.object != nil, "Apple to tell the name the first time")
+        try expect(simulated.json["user"]?.object != nil, "Apple to send the name the first time")
         let session = try DemoSession(
             try await gateway.send(
                 "POST",

@@ -15,14 +15,14 @@ struct AccountClosings: Sendable {
     /// Whether an account was closed. False also where identity doesn't answer such questions, or not to us: then what somebody
     /// has stays theirs until identity tells.
     ///
-    /// - Throws: `ProfileFault.holderUnknown` if identity can't tell now.
-    func isClosed(_ userID: UserID) async throws(ProfileFault) -> Bool { try await state(of: userID).isClosed }
+    /// - Throws: `ProfileError.holderUnknown` if identity can't tell now.
+    func isClosed(_ userID: UserID) async throws(ProfileError) -> Bool { try await state(of: userID).isClosed }
 
     /// What identity tells of an account; that it is open and was seen at no time it knows, where it doesn't answer such questions, or
     /// not to us.
     ///
-    /// - Throws: `ProfileFault.holderUnknown` if identity can't tell now.
-    func state(of userID: UserID) async throws(ProfileFault) -> IdentityV1.GetAccountStateResponse {
+    /// - Throws: `ProfileError.holderUnknown` if identity can't tell now.
+    func state(of userID: UserID) async throws(ProfileError) -> IdentityV1.GetAccountStateResponse {
         var request = IdentityV1.GetAccountStateRequest()
         request.userID = userID.description
         do {

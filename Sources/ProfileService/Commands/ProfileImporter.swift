@@ -23,7 +23,7 @@ struct ProfileImporter {
     ///
     /// - Parameters:
     ///   - input: the descriptor that identity writes to.
-    ///   - rejectsPath: where it is told what doesn't come in; identity has begun the file.
+    ///   - rejectsPath: the CSV file for rejected rows; identity has begun it.
     func run(from input: Int32, rejectsPath: String) async throws -> ProfileImportOutcome {
         var stream = try ProfileStreamReader(input)
         // Behind the first line, since identity has begun its file by then.
@@ -35,7 +35,7 @@ struct ProfileImporter {
             switch try stream.next() {
             case .row(let row):
                 guard rows.count < ProfileStream.batchMax else {
-                    throw ImportFault("standard input", "a batch is too long: is this the identity of another version?")
+                    throw ImportError("standard input", "a batch is too long: is this the identity of another version?")
                 }
                 rows.append(row)
             case .position(let position):

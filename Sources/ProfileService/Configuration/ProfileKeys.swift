@@ -70,7 +70,7 @@ enum ProfileKeys {
         in: .seconds(86_400) ... .seconds(3_650 * 86_400),
         default: .seconds(180 * 86_400),
         help:
-            "After how long without a sign of life whoever has proven a number loses it to somebody else who proves it, and after "
+            "After how long without activity a user who has proven a number loses it to another user who proves it, and after "
             + "an import a number opens nobody's account any more: numbers are given to other people."
     )
     static let reservedUsernames = ConfigurationKey.list(

@@ -14,7 +14,7 @@ struct ProfileLimits: Sendable {
     var addressClaims = Quota.daily("phone claims", countMax: 1_000)
     /// For how long a number that its user gave up can't be taken by others without proof, in milliseconds; 0 for not at all.
     var coolDownMilliseconds: Int64 = 86_400_000
-    /// After how long without a sign of life whoever has proven a number loses it to somebody else who proves it, in milliseconds.
+    /// After how long without activity a user who has proven a number loses it to another user who proves it, in milliseconds.
     var provenIdleMilliseconds: Int64 = 180 * 86_400_000
     /// Usernames that a user asks about, or fails to take.
     var usernameChecks = Quota(kind: "username checks", countMax: 200, windowMilliseconds: 3_600_000)

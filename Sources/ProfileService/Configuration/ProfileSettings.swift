@@ -44,18 +44,18 @@ struct ProfileSettings: Sendable {
 
     /// Settings from a configuration that was read with our keys.
     ///
-    /// - Throws: `ConfigurationFaults` with every fault found.
-    init(_ configuration: Configuration) throws(ConfigurationFaults) {
-        var faults: [ConfigurationFault] = []
-        let policy = faults.collect { () throws(ConfigurationFaults) in try PhonePolicy(configuration) }
-        let addressKey = faults.collect { () throws(ConfigurationFaults) in
+    /// - Throws: `ConfigurationErrors` with every fault found.
+    init(_ configuration: Configuration) throws(ConfigurationErrors) {
+        var faults: [ConfigurationError] = []
+        let policy = faults.collect { () throws(ConfigurationErrors) in try PhonePolicy(configuration) }
+        let addressKey = faults.collect { () throws(ConfigurationErrors) in
             try ClientAddressKey(configuration, service: ProfileKeys.program)
         }
-        let callerSource = faults.collect { () throws(ConfigurationFaults) in
+        let callerSource = faults.collect { () throws(ConfigurationErrors) in
             try CallerProofSource(.profile, ProfileKeys.proof, configuration)
         }
-        let required = faults.collect { () throws(ConfigurationFaults) in try RequiredFields(configuration) }
-        guard let policy, let addressKey, let callerSource, let required else { throw ConfigurationFaults(faults) }
+        let required = faults.collect { () throws(ConfigurationErrors) in try RequiredFields(configuration) }
+        guard let policy, let addressKey, let callerSource, let required else { throw ConfigurationErrors(faults) }
         phonePolicy = policy
         requiredFields = required
         limits = Self.limits(configuration)
@@ -109,8 +109,8 @@ extension RequiredFields {
 
     /// The fields that a configuration names.
     ///
-    /// - Throws: `ConfigurationFaults` for a field that there is not.
-    fileprivate init(_ configuration: Configuration) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` for a field that there is not.
+    fileprivate init(_ configuration: Configuration) throws(ConfigurationErrors) {
         let key = ProfileKeys.requiredFields
         let names = configuration[key]
         guard names != [Self.noFields] else {
@@ -120,9 +120,9 @@ extension RequiredFields {
         let unknown = names.filter { ProfileField(rawValue: $0) == nil }
         guard unknown.isEmpty else {
             let known = ProfileField.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationFaults(
+            throw ConfigurationErrors(
                 unknown.map {
-                    ConfigurationFault(
+                    ConfigurationError(
                         key: key.name,
                         problem: "\"\($0)\" is no field: there are \(known), or none alone"
                     )

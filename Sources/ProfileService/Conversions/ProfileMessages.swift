@@ -36,7 +36,7 @@ extension ProfileChange {
         _ request: ProfileV1.UpdateProfileRequest,
         policy: PhonePolicy,
         required: RequiredFields
-    ) throws(ProfileFault) {
+    ) throws(ProfileError) {
         try self.init(
             displayName: request.hasDisplayName ? request.displayName : nil,
             phoneNumber: request.hasPhoneNumber ? request.phoneNumber : nil,

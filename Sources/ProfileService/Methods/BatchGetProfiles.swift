@@ -16,10 +16,10 @@ extension ProfileMethods {
     ) async throws -> ProfileV1.BatchGetProfilesResponse {
         try await context.answer {
             // Whoever is signed in may ask; of whom the gateway asks is decided by what the person is shown.
-            _ = try callers.user(of: context, earlier: request.unknownFields)
-            guard request.userIds.count <= Self.usersMax else { throw ProfileFault.tooManyUsers }
-            let userIDs = try request.userIds.map { text throws(ProfileFault) in
-                try UserID(text, or: ProfileFault.userIDInvalid)
+            _ = try callers.user(of: context)
+            guard request.userIds.count <= Self.usersMax else { throw ProfileError.tooManyUsers }
+            let userIDs = try request.userIds.map { text throws(ProfileError) in
+                try UserID(text, or: ProfileError.userIDInvalid)
             }
             let profiles = try await store.publicProfiles(of: userIDs, deadline: context.deadline)
             var response = ProfileV1.BatchGetProfilesResponse()

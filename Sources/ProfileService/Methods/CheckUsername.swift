@@ -12,7 +12,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.CheckUsernameResponse {
         try await context.answer {
-            let userID = try callers.userIfAny(of: context, earlier: request.unknownFields)
+            let userID = try callers.userIfAny(of: context)
             let username = try username(request.username)
             var response = ProfileV1.CheckUsernameResponse()
             let check = try await store.check(
@@ -32,7 +32,7 @@ extension ProfileMethods {
         ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline)
     }
 
-    private func username(_ text: String) throws(ProfileFault) -> Username {
+    private func username(_ text: String) throws(ProfileError) -> Username {
         do { return try Username(text) } catch { throw .invalidFields([.username(error)]) }
     }
 }

@@ -12,9 +12,9 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.ClaimProvenPhoneResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
-            let eventID = try EventID(request.eventID, or: ProfileFault.eventIDInvalid)
-            guard let proof = PhoneProof(request.proof) else { throw ProfileFault.proofUnknown }
+            let userID = try UserID(request.userID, or: ProfileError.userIDInvalid)
+            let eventID = try EventID(request.eventID, or: ProfileError.eventIDInvalid)
+            guard let proof = PhoneProof(request.proof) else { throw ProfileError.proofUnknown }
             var response = ProfileV1.ClaimProvenPhoneResponse()
             guard let phone = try allowed(request.phoneNumber) else {
                 // Without the number: it is somebody's, also if we take none such.
@@ -52,7 +52,7 @@ extension ProfileMethods {
     }
 
     /// The number, nil for one that the policy doesn't take.
-    private func allowed(_ text: String) throws(ProfileFault) -> PhoneNumber? {
+    private func allowed(_ text: String) throws(ProfileError) -> PhoneNumber? {
         do throws(PhoneNumber.Fault) {
             return try PhoneNumber(text, policy: phonePolicy)
         } catch {
@@ -101,7 +101,7 @@ extension ProfileMethods {
                 judgement = ProvenClaim.Judgement(userID: holder, isIdle: isIdle)
             }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 }
 

@@ -11,7 +11,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.CloseAccountResponse {
         try await context.answer {
-            try await close(UserID(request.userID, or: ProfileFault.userIDInvalid), context)
+            try await close(UserID(request.userID, or: ProfileError.userIDInvalid), context)
             return ProfileV1.CloseAccountResponse()
         }
     }

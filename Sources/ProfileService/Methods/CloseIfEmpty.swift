@@ -13,8 +13,8 @@ extension ProfileMethods {
         try await context.answer {
             var response = ProfileV1.CloseIfEmptyResponse()
             response.isEmpty = try await store.closeIfEmpty(
-                UserID(request.userID, or: ProfileFault.userIDInvalid),
-                absorption: EventID(request.absorptionID, or: ProfileFault.absorptionIDInvalid),
+                UserID(request.userID, or: ProfileError.userIDInvalid),
+                absorption: EventID(request.absorptionID, or: ProfileError.absorptionIDInvalid),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

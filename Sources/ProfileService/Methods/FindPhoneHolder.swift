@@ -20,7 +20,7 @@ extension ProfileMethods {
     }
 
     /// The number that a text stands for.
-    func phone(_ text: String) throws(ProfileFault) -> PhoneNumber {
+    func phone(_ text: String) throws(ProfileError) -> PhoneNumber {
         do throws(PhoneNumber.Fault) {
             return try PhoneNumber(text, policy: phonePolicy)
         } catch {

@@ -13,7 +13,7 @@ extension ProfileMethods {
         try await context.answer {
             guard let id = AvatarID(request.avatarID),
                 let avatar = try await store.avatar(id, withImage: !request.withoutImage, deadline: context.deadline)
-            else { throw ProfileFault.avatarUnknown }
+            else { throw ProfileError.avatarUnknown }
             var response = ProfileV1.GetAvatarResponse()
             response.image = Data(avatar.bytes)
             response.contentType = avatar.contentType

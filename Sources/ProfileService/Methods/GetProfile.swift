@@ -12,7 +12,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.GetProfileResponse()
             response.profile = ProfileV1.Profile(profile, required: requiredFields)

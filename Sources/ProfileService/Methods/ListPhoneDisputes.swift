@@ -15,7 +15,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.ListPhoneDisputesResponse {
         try await context.answer {
-            guard request.pageSize >= 0 else { throw ProfileFault.pageSizeInvalid }
+            guard request.pageSize >= 0 else { throw ProfileError.pageSizeInvalid }
             let size = request.pageSize == 0 ? Self.disputesDefault : min(Int(request.pageSize), Self.disputesMax)
             var response = ProfileV1.ListPhoneDisputesResponse()
             response.disputes = try await store.disputes(limit: size, deadline: context.deadline).map { dispute in

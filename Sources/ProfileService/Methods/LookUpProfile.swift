@@ -11,7 +11,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.LookUpProfileResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let userID = try UserID(request.userID, or: ProfileError.userIDInvalid)
             let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.LookUpProfileResponse()
             response.profile = ProfileV1.Profile(profile, required: requiredFields)

@@ -11,7 +11,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.ReleasePhoneResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let userID = try UserID(request.userID, or: ProfileError.userIDInvalid)
             let expected = request.phoneNumber.isEmpty ? nil : try phone(request.phoneNumber)
             let released = try await store.releasePhone(
                 of: userID,

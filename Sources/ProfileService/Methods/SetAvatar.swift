@@ -13,9 +13,9 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.SetAvatarResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             let bytesMax = store.limits.avatarBytesMax
-            guard request.image.count <= bytesMax else { throw ProfileFault.avatarTooLarge(bytesMax: bytesMax) }
+            guard request.image.count <= bytesMax else { throw ProfileError.avatarTooLarge(bytesMax: bytesMax) }
             let image = try await self.image([UInt8](request.image))
             let profile = try await store.setAvatar(
                 image,
@@ -30,19 +30,19 @@ extension ProfileMethods {
     }
 
     /// The picture of a file. Elsewhere than on the event loop, since it looks at each byte.
-    private func image(_ file: [UInt8]) async throws(ProfileFault) -> SafeImage {
+    private func image(_ file: [UInt8]) async throws(ProfileError) -> SafeImage {
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
             Result { () throws(SafeImage.Fault) in try SafeImage(file) }
         }
         do {
             return try result.get()
         } catch {
-            throw .avatarInvalid(AvatarFault(error))
+            throw .avatarInvalid(AvatarError(error))
         }
     }
 }
 
-extension AvatarFault {
+extension AvatarError {
     /// What people are told of a file that is none.
     init(_ fault: SafeImage.Fault) {
         self =

@@ -12,7 +12,7 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
         try await context.answer {
-            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let userID = try callers.user(of: context)
             let change = try ProfileChange(request, policy: phonePolicy, required: requiredFields)
             var response = ProfileV1.UpdateProfileResponse()
             response.profile = ProfileV1.Profile(try await save(change, of: userID, context), required: requiredFields)
@@ -27,7 +27,7 @@ extension ProfileMethods {
     private func save(_ change: ProfileChange, of userID: UserID, _ context: ServerContext) async throws -> Profile {
         do {
             return try await saveIfFree(change, of: userID, context)
-        } catch let fault as ProfileFault {
+        } catch let fault as ProfileError {
             guard case .usernameTaken = fault, case .set(let username) = change.username else { throw fault }
             var name: DisplayName?
             if case .set(let new) = change.displayName { name = new }
@@ -38,7 +38,7 @@ extension ProfileMethods {
                 caller(context),
                 nowMilliseconds: clock.nowMilliseconds
             )
-            throw ProfileFault.usernameTaken(suggestions: check.suggestions)
+            throw ProfileError.usernameTaken(suggestions: check.suggestions)
         }
     }
 
@@ -63,6 +63,6 @@ extension ProfileMethods {
                 try await close(holder, context)
             }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 }

@@ -104,16 +104,16 @@ struct PhoneRestatement: Sendable {
     }
 }
 
-extension OutboxDesk {
+extension OutboxAdmin {
     /// That of profile.
-    static func profile(_ database: PostgresClient, clock: WallClock) -> OutboxDesk {
+    static func profile(_ database: PostgresClient, clock: WallClock) -> OutboxAdmin {
         let restatement = PhoneRestatement(
             database: database,
             identifiers: IdentifierSource(clock: clock),
             clock: clock
         )
         let numbers = OutboxPlace(PhoneOutboxRows(), receiver: "invites") { try await restatement.add(behind: $0) }
-        return OutboxDesk(
+        return OutboxAdmin(
             [numbers, OutboxPlace(EventRows(), receiver: "identity")],
             database: database,
             nowMilliseconds: { clock.nowMilliseconds }

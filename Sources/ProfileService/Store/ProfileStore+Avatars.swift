@@ -19,7 +19,7 @@ extension ProfileStore {
     /// counts for the user over all replicas, also where it is the same image again.
     ///
     /// - Returns: the profile as it is then.
-    /// - Throws: ``ProfileFault``; then nothing was changed.
+    /// - Throws: ``ProfileError``; then nothing was changed.
     func setAvatar(
         _ image: SafeImage,
         of userID: UserID,
@@ -35,7 +35,7 @@ extension ProfileStore {
                 nowMilliseconds: nowMilliseconds,
                 in: transaction
             )
-            if let wait { throw ProfileFault.tooManyUploads(retryAfterMilliseconds: wait) }
+            if let wait { throw ProfileError.tooManyUploads(retryAfterMilliseconds: wait) }
             var generator = SystemRandomNumberGenerator()
             let id = AvatarID(using: &generator)
             profile.avatar = Avatar(upload: id)

@@ -11,7 +11,7 @@ enum UpdateOutcome: Sendable {
     /// The profile is as wanted; `hasEvents` if others must be told of it.
     case saved(Profile, hasEvents: Bool)
     /// Somebody has what was claimed. This is what to answer unless their account was closed.
-    case held(by: UserID, ProfileFault)
+    case held(by: UserID, ProfileError)
 }
 
 extension ProfileStore {

@@ -71,7 +71,7 @@ extension ProfileStore {
                 }
             } catch is NumberTyped { continue }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 
     /// What a batch would come to. Changes nothing.
@@ -145,7 +145,7 @@ extension ProfileStore {
                     nowMilliseconds: nowMilliseconds,
                     deadline: .after(Self.importStatementLimit)
                 )
-            } catch ProfileFault.accountClosed { continue }
+            } catch ProfileError.accountClosed { continue }
         }
     }
 

@@ -58,7 +58,7 @@ extension ProfileStore {
     /// typed it before and gave it up, in the order of their ids. So whoever saves at the same moment comes before or after as a whole.
     ///
     /// - Parameter judgement: what was found out of the one who has proven it, if somebody has.
-    /// - Throws: `ProfileFault.accountClosed` for a user whose account was closed, `ProfileFault.holderUnknown` for a number that
+    /// - Throws: `ProfileError.accountClosed` for a user whose account was closed, `ProfileError.holderUnknown` for a number that
     ///   changes hands all the time.
     func claimProven(
         _ claim: ProvenPhone,
@@ -73,7 +73,7 @@ extension ProfileStore {
                 }
             } catch is HolderChanged { continue }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 
     private func attempt(

@@ -16,7 +16,7 @@ extension ProfileStore {
 
     /// Takes a username that nobody has; else tells who has it.
     ///
-    /// - Throws: ``ProfileFault/tooManyUsernames(retryAfterMilliseconds:)`` for a user who has asked about too many, whether it is
+    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)`` for a user who has asked about too many, whether it is
     ///   free or not.
     func claim(
         _ username: Username,
@@ -45,14 +45,14 @@ extension ProfileStore {
                 nowMilliseconds: nowMilliseconds,
                 in: transaction
             )
-            if let wait { throw ProfileFault.tooManyUsernames(retryAfterMilliseconds: wait) }
+            if let wait { throw ProfileError.tooManyUsernames(retryAfterMilliseconds: wait) }
             // A statement of its own, since its snapshot must have what the insertion waited for.
             let holder = try await transaction.query(
                 "SELECT user_id FROM usernames WHERE username_key = \(username.key)"
             ).first
             if let holder { return UserID(try holder.decode(0, as: PostgresUUID.self)) }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 
     /// Tells whether a user could take a username now, suggests others where not, and counts the question for the user and for
@@ -61,7 +61,7 @@ extension ProfileStore {
     /// - Parameters:
     ///   - userID: nil for somebody who has no profile yet.
     ///   - displayName: what suggestions are like; nil for the name that the user has.
-    /// - Throws: ``ProfileFault/tooManyUsernames(retryAfterMilliseconds:)``; then nothing is told.
+    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)``; then nothing is told.
     func check(
         _ username: Username,
         for userID: UserID?,
@@ -89,7 +89,7 @@ extension ProfileStore {
                     nowMilliseconds: nowMilliseconds,
                     in: transaction
                 )
-                if let wait { throw ProfileFault.tooManyUsernames(retryAfterMilliseconds: wait) }
+                if let wait { throw ProfileError.tooManyUsernames(retryAfterMilliseconds: wait) }
             }
             return UsernameCheck(isFree: isFree, suggestions: suggestions)
         }

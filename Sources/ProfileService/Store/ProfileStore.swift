@@ -43,7 +43,7 @@ struct ProfileStore: Sendable {
     ///
     /// - Returns: the profile as it is then, and whether others must be told of the change; or who has what was claimed, and
     ///   then nothing was changed, but for the counts of tries.
-    /// - Throws: ``ProfileFault``; then nothing was changed, but for the counts of tries.
+    /// - Throws: ``ProfileError``; then nothing was changed, but for the counts of tries.
     func update(
         _ userID: UserID,
         applying change: ProfileChange,
@@ -111,7 +111,7 @@ struct ProfileStore: Sendable {
             }
             if let username = transition.claimedUsername {
                 // Throwing rolls back, the claim of the number included.
-                if limits.reservedUsernames.contains(username) { throw ProfileFault.usernameTaken() }
+                if limits.reservedUsernames.contains(username) { throw ProfileError.usernameTaken() }
                 if let holder = try await claim(username, for: userID, nowMilliseconds, in: transaction) {
                     throw UsernameHeld(by: holder)
                 }
@@ -133,9 +133,9 @@ struct ProfileStore: Sendable {
         /// The profile is as wanted; `hasEvents` if others must be told of it.
         case saved(Profile, hasEvents: Bool)
         /// Somebody has what was claimed. Nothing was changed, but for the counts of tries.
-        case held(by: UserID, ProfileFault)
+        case held(by: UserID, ProfileError)
         /// Nothing was changed, but for the counts of tries.
-        case refused(ProfileFault)
+        case refused(ProfileError)
     }
 
     /// Undoes a transaction that met somebody's username.
@@ -153,14 +153,14 @@ struct ProfileStore: Sendable {
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
-        if limits.reservedUsernames.contains(username) { throw ProfileFault.usernameTaken() }
+        if limits.reservedUsernames.contains(username) { throw ProfileError.usernameTaken() }
         let wait = try await QuotaStore.wait(
             limits.usernameChecks,
             of: userID.bytes,
             nowMilliseconds: nowMilliseconds,
             in: transaction
         )
-        if let wait { throw ProfileFault.tooManyUsernames(retryAfterMilliseconds: wait) }
+        if let wait { throw ProfileError.tooManyUsernames(retryAfterMilliseconds: wait) }
         let rows = try await transaction.query("SELECT user_id FROM usernames WHERE username_key = \(username.key)")
         guard let row = rows.first else { return }
         let holder = UserID(try row.decode(0, as: PostgresUUID.self))
@@ -188,7 +188,7 @@ struct ProfileStore: Sendable {
             // The row of a closed account is deleted with the account, so only one without a row may be closed. A statement of
             // its own, since the one before may have waited for the closing.
             let closed = try await transaction.query("SELECT FROM closed_accounts WHERE user_id = \(userID.uuid)")
-            guard closed.isEmpty else { throw ProfileFault.accountClosed }
+            guard closed.isEmpty else { throw ProfileError.accountClosed }
         }
         return (try Self.profile(userID, rows[0]), try PhoneCounts(rows[0], from: Self.profileColumnCount))
     }
@@ -209,7 +209,7 @@ struct ProfileStore: Sendable {
 
     /// Counts one more for the address that the call came from, if it is told.
     ///
-    /// - Throws: ``ProfileFault/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
+    /// - Throws: ``ProfileError/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
     ///   was taken isn't told then.
     private func spend(
         _ quota: Quota,
@@ -219,7 +219,7 @@ struct ProfileStore: Sendable {
     ) async throws {
         guard let code = caller.addressCode else { return }
         let wait = try await QuotaStore.spend(quota, of: code, nowMilliseconds: nowMilliseconds, in: transaction)
-        if let wait { throw ProfileFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        if let wait { throw ProfileError.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
     /// Takes a number that nobody has, and nobody else gave up a moment ago; else tells who has it, or had.
@@ -267,7 +267,7 @@ struct ProfileStore: Sendable {
                 return UserID(try row.decode(0, as: PostgresUUID.self))
             }
         }
-        throw ProfileFault.holderUnknown
+        throw ProfileError.holderUnknown
     }
 
     private func save(

@@ -66,7 +66,7 @@ enum FormPostPage {
 
 /// The page about a request that cannot be answered where it came from.
 enum FaultPage {
-    static func response(_ fault: AuthorizationFault, provider: Provider) -> Response {
+    static func response(_ fault: AuthorizationError, provider: Provider) -> Response {
         .page(
             title: "\(provider.title): \(fault.word)",
             """

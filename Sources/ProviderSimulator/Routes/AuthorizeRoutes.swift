@@ -35,10 +35,10 @@ enum AuthorizeRoutes {
     ) async throws -> Response {
         do {
             guard let fields else {
-                throw AuthorizationFault(word: "invalid_request", sentence: "The query is malformed.")
+                throw AuthorizationError(word: "invalid_request", sentence: "The query is malformed.")
             }
             return try await work(try AuthorizationRequest(fields, provider: provider), fields)
-        } catch let fault as AuthorizationFault {
+        } catch let fault as AuthorizationError {
             if wantsJSON(request) { return OAuthError(word: fault.word, sentence: fault.sentence).response }
             return FaultPage.response(fault, provider: provider)
         }

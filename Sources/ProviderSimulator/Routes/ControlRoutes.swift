@@ -56,10 +56,10 @@ enum ControlRoutes {
         let isOver = input.optionalBool("is_over") ?? false
         for (name, text) in [("client_id", clientID), ("to_team", teamID ?? "")]
         where text.utf8.count > RegisteredClient.textMax {
-            input.addFault(name, code: "INVALID", detail: "At most \(RegisteredClient.textMax) bytes.")
+            input.addError(name, code: "INVALID", detail: "At most \(RegisteredClient.textMax) bytes.")
         }
         if teamID == nil, !isOver {
-            input.addFault(
+            input.addError(
                 "to_team",
                 code: "REQUIRED",
                 detail: "The team that the app goes to, unless is_over is true."
@@ -87,7 +87,7 @@ enum ControlRoutes {
         let name = isOldForm ? "keys" : input.string("endpoint")
         if !name.isEmpty, name != allEndpoints, !provider.endpoints.contains(name) {
             let known = (provider.endpoints + [allEndpoints]).joined(separator: ", ")
-            input.addFault("endpoint", code: "INVALID", detail: "One of \(known).")
+            input.addError("endpoint", code: "INVALID", detail: "One of \(known).")
         }
         try input.finish()
         for endpoint in name == allEndpoints ? provider.endpoints : [name] {
@@ -111,7 +111,7 @@ enum ControlRoutes {
         if let provider = Provider(rawValue: name) { return provider }
         if !name.isEmpty {
             let known = Provider.allCases.map(\.rawValue).joined(separator: ", ")
-            input.addFault("provider", code: "INVALID", detail: "One of \(known).")
+            input.addError("provider", code: "INVALID", detail: "One of \(known).")
         }
         // Never used: the fault ends the request.
         return .apple

@@ -7,7 +7,7 @@ public struct Configuration: Sendable {
     /// What somebody should mend, each a line to log once at start: keys by former names; and variables of the environment
     /// that look like keys and are none, since a misspelt one is left without effect. The latter are no faults, since
     /// whatever starts the program may put names of its own there.
-    public let warnings: [ConfigurationFault]
+    public let warnings: [ConfigurationError]
 
     /// Reads and checks all keys. Pure, but for the files that keys name.
     ///
@@ -23,10 +23,10 @@ public struct Configuration: Sendable {
         program: String,
         environment: [String: String],
         file: [String: String] = [:],
-        readFile: @escaping @Sendable (String, Int) throws(FileFault) -> [UInt8] = {
-            (path, bytesMax) throws(FileFault) in try FileBytes.read(path, bytesMax: bytesMax)
+        readFile: @escaping @Sendable (String, Int) throws(FileError) -> [UInt8] = {
+            (path, bytesMax) throws(FileError) in try FileBytes.read(path, bytesMax: bytesMax)
         }
-    ) throws(ConfigurationFaults) {
+    ) throws(ConfigurationErrors) {
         let input = ConfigurationInput(
             text: { name in
                 [environment[name], file[name]].lazy.compactMap { $0 }.first { !$0.trimmingSpaces.isEmpty }
@@ -34,7 +34,7 @@ public struct Configuration: Sendable {
             readFile: readFile
         )
         var values: [String: any Sendable] = [:]
-        var faults: [ConfigurationFault] = []
+        var faults: [ConfigurationError] = []
         var known: Set = [ConfigurationNames.file]
         for key in keys {
             precondition(known.insert(key.name).inserted, "\(key.name) is declared twice")
@@ -43,16 +43,16 @@ public struct Configuration: Sendable {
             do throws(ConfigurationProblem) {
                 values[key.name] = try key.resolve(input)
             } catch {
-                faults.append(ConfigurationFault(key: key.name, problem: error.text))
+                faults.append(ConfigurationError(key: key.name, problem: error.text))
             }
         }
         let unknown = UnknownKeys(program: program, known: known)
         faults += file.keys.sorted().compactMap(unknown.fault(inFile:))
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         self.values = values
         let renamed = keys.flatMap { key in
             key.formerNames.filter { input.text($0) != nil }.map {
-                ConfigurationFault(key: $0, problem: "is a former name: call it \(key.name)")
+                ConfigurationError(key: $0, problem: "is a former name: call it \(key.name)")
             }
         }
         warnings =
@@ -75,15 +75,15 @@ public struct Configuration: Sendable {
         program: String,
         path: String?,
         environment: [String: String]
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationErrors) -> Configuration {
         let (entries, faults) = try readFile(path: path, environment: environment)
         let configuration: Configuration
-        do throws(ConfigurationFaults) {
+        do throws(ConfigurationErrors) {
             configuration = try Configuration(keys: keys, program: program, environment: environment, file: entries)
         } catch {
-            throw ConfigurationFaults(faults + error.faults)
+            throw ConfigurationErrors(faults + error.faults)
         }
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         return configuration
     }
 
@@ -92,7 +92,7 @@ public struct Configuration: Sendable {
         only keys: [any AnyConfigurationKey],
         path: String?,
         environment: [String: String]
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationErrors) -> Configuration {
         let (entries, _) = try readFile(path: path, environment: environment)
         let names = Set(
             keys.flatMap { key in
@@ -111,13 +111,13 @@ public struct Configuration: Sendable {
     private static func readFile(
         path: String?,
         environment: [String: String]
-    ) throws(ConfigurationFaults) -> (entries: [String: String], faults: [ConfigurationFault]) {
+    ) throws(ConfigurationErrors) -> (entries: [String: String], faults: [ConfigurationError]) {
         guard let path = path ?? environment[ConfigurationNames.file], !path.isEmpty else { return ([:], []) }
         let bytes: [UInt8]
         do {
             bytes = try FileBytes.read(path, bytesMax: ConfigurationFile.bytesMax)
         } catch {
-            throw ConfigurationFaults([ConfigurationFault(key: path, problem: error.description)])
+            throw ConfigurationErrors([ConfigurationError(key: path, problem: error.description)])
         }
         return ConfigurationFile.parse(String(decoding: bytes, as: UTF8.self), name: path)
     }
@@ -127,7 +127,7 @@ public struct Configuration: Sendable {
         keys: [any AnyConfigurationKey],
         program: String,
         _ values: [String: String] = [:]
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationErrors) -> Configuration {
         try Configuration(keys: keys, program: program, environment: values)
     }
 

@@ -1,7 +1,7 @@
 /// Where keys look up what was given: a pure function of name, and a reader of secret files.
 public struct ConfigurationInput: Sendable {
     let text: @Sendable (_ name: String) -> String?
-    let readFile: @Sendable (_ path: String, _ bytesMax: Int) throws(FileFault) -> [UInt8]
+    let readFile: @Sendable (_ path: String, _ bytesMax: Int) throws(FileError) -> [UInt8]
 
     /// This input, in which what is given by former names is given by the name of today.
     ///

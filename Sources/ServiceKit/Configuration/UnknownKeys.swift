@@ -24,17 +24,17 @@ struct UnknownKeys {
     }
 
     /// The fault of a name in a file, which people write; nil if it is none of ours or in order.
-    func fault(inFile name: String) -> ConfigurationFault? {
+    func fault(inFile name: String) -> ConfigurationError? {
         fault(name, place: "is in the file, but there is no such key")
     }
 
     /// The same for an environment, where orchestrators put names of their own that can look like keys.
-    func fault(inEnvironment name: String, value: String) -> ConfigurationFault? {
+    func fault(inEnvironment name: String, value: String) -> ConfigurationError? {
         if ConfigurationNames.tools.contains(name) || Self.isServiceLink(name, value: value) { return nil }
         return fault(name, place: "is in the environment, but there is no such key")
     }
 
-    private func fault(_ name: String, place: String) -> ConfigurationFault? {
+    private func fault(_ name: String, place: String) -> ConfigurationError? {
         guard name.hasPrefix(ConfigurationNames.prefix), !known.contains(name) else { return nil }
         let near = nearest(to: name)
         if ConfigurationNames.isForeign(name, to: program) {
@@ -43,7 +43,7 @@ struct UnknownKeys {
             else { return nil }
         }
         let hint = near.map { "; did you mean \($0.name)?" } ?? ""
-        return ConfigurationFault(key: Self.printable(name), problem: place + hint)
+        return ConfigurationError(key: Self.printable(name), problem: place + hint)
     }
 
     /// The name that was most likely meant: the nearest one, if no more than a quarter of the letters differ.

@@ -24,8 +24,8 @@ struct CrashFolder: Sendable {
     /// Counts the reports that were written since the last start of this program.
     ///
     /// - Returns: the ledger with them, and them.
-    /// - Throws: `FileFault` if the folder cannot be used.
-    func collect() throws(FileFault) -> (ledger: CrashLedger, reports: [CrashReport]) {
+    /// - Throws: `FileError` if the folder cannot be used.
+    func collect() throws(FileError) -> (ledger: CrashLedger, reports: [CrashReport]) {
         let lock = try lock()
         defer { close(lock) }  // which unlocks it
         var ledger = CrashLedger()
@@ -53,7 +53,7 @@ struct CrashFolder: Sendable {
         return (ledger, found.map(\.report))
     }
 
-    private func lock() throws(FileFault) -> Int32 {
+    private func lock() throws(FileError) -> Int32 {
         let descriptor = open("\(path)/\(program).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .lastError("\(path) cannot be written") }
         guard flock(descriptor, LOCK_EX) == 0 else {
@@ -64,7 +64,7 @@ struct CrashFolder: Sendable {
     }
 
     /// The program's files, by name.
-    private func files() throws(FileFault) -> [String] {
+    private func files() throws(FileError) -> [String] {
         guard let stream = opendir(path) else { throw .lastError("\(path) cannot be read") }
         defer { closedir(stream) }
         var names: [String] = []
@@ -77,13 +77,13 @@ struct CrashFolder: Sendable {
         return names.sorted()
     }
 
-    private func write(_ ledger: CrashLedger) throws(FileFault) {
+    private func write(_ ledger: CrashLedger) throws(FileError) {
         let unfinished = ledgerPath + ".new"
         unlink(unfinished)
         do {
             _ = try FileBytes.create(unfinished, mode: 0o600) { ledger.bytes }
         } catch {
-            throw FileFault("\(error)")
+            throw FileError("\(error)")
         }
         guard rename(unfinished, ledgerPath) == 0 else { throw .lastError("\(ledgerPath) cannot be written") }
     }

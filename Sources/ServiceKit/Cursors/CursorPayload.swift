@@ -1,7 +1,7 @@
 import Bytes
 
 /// Why a cursor is refused. All reasons look the same to the client.
-public struct CursorFault: Error, Sendable, Hashable {
+public struct CursorError: Error, Sendable, Hashable {
     /// The one value.
     public init() {}
 }
@@ -15,7 +15,7 @@ public protocol CursorPayload: Sendable {
     static var bytesMax: Int { get }
 
     /// Reads one. The caller checks that nothing is left.
-    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault)
+    init(from reader: inout ByteReader<CursorError>) throws(CursorError)
 
     /// Appends the bytes that ``init(from:)`` reads.
     func write(to bytes: inout [UInt8])
@@ -23,11 +23,11 @@ public protocol CursorPayload: Sendable {
 
 extension CursorPayload {
     /// Reads all of `bytes`, which are known to be ours, or known to be a test's.
-    public init(parsing bytes: ArraySlice<UInt8>) throws(CursorFault) {
-        guard bytes.count <= Self.bytesMax else { throw CursorFault() }
-        var reader = ByteReader(bytes, truncated: CursorFault())
+    public init(parsing bytes: ArraySlice<UInt8>) throws(CursorError) {
+        guard bytes.count <= Self.bytesMax else { throw CursorError() }
+        var reader = ByteReader(bytes, truncated: CursorError())
         try self.init(from: &reader)
-        guard reader.isAtEnd else { throw CursorFault() }
+        guard reader.isAtEnd else { throw CursorError() }
     }
 
     /// The bytes.

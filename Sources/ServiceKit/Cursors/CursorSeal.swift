@@ -36,28 +36,28 @@ public final class CursorSeal: Sendable, CustomStringConvertible {
 
     /// Opens a cursor in bytes.
     ///
-    /// - Throws: `CursorFault` for any bytes that this seal did not make for this scope.
+    /// - Throws: `CursorError` for any bytes that this seal did not make for this scope.
     public func open<Payload: CursorPayload>(
         _ cursor: some Collection<UInt8>,
         for scope: CursorScope
-    ) throws(CursorFault) -> Payload {
+    ) throws(CursorError) -> Payload {
         // Before anything is computed over bytes of any length.
-        guard cursor.count <= Payload.bytesMax + CursorKey.macByteCount else { throw CursorFault() }
+        guard cursor.count <= Payload.bytesMax + CursorKey.macByteCount else { throw CursorError() }
         let cursor = Array(cursor)
         for key in keys {
             guard let payload = CursorKey(master: key, scope: scope).open(cursor) else { continue }
             return try Payload(parsing: payload)
         }
-        throw CursorFault()
+        throw CursorError()
     }
 
     /// Opens a cursor that is text.
     ///
-    /// - Throws: `CursorFault` as ``open(_:for:)``.
-    public func open<Payload: CursorPayload>(text: String, for scope: CursorScope) throws(CursorFault) -> Payload {
+    /// - Throws: `CursorError` as ``open(_:for:)``.
+    public func open<Payload: CursorPayload>(text: String, for scope: CursorScope) throws(CursorError) -> Payload {
         let bytesMax = Payload.bytesMax + CursorKey.macByteCount
         guard text.utf8.count <= Base64URL.characterCount(of: bytesMax), let cursor = Base64URL.decode(text) else {
-            throw CursorFault()
+            throw CursorError()
         }
         return try open(cursor, for: scope)
     }

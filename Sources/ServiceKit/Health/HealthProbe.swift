@@ -29,7 +29,7 @@ public enum HealthProbe {
         path: String?,
         environment: [String: String],
         isEdge: Bool = false
-    ) throws(ConfigurationFaults) -> ChannelConfiguration {
+    ) throws(ConfigurationErrors) -> ChannelConfiguration {
         let (server, channels) = (ServerTLSKeys(program: program), ChannelKeys(program: program))
         let keys: [any AnyConfigurationKey] =
             [server.certificate, server.key, server.clientAuthorities, server.name] + channels.all

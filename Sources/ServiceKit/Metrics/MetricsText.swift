@@ -66,7 +66,7 @@ public struct MetricsText: Sendable {
         TimeStatistics.boundsNanoseconds.map { number(Double($0) / 1e9) } + ["+Inf"]
 
     private mutating func begin(_ name: String, _ kind: String, _ help: StaticString) {
-        precondition(names.insert(name).inserted, "\(name) is told twice")
+        precondition(names.insert(name).inserted, "\(name) is registered twice")
         text += "# HELP \(name) \(Self.escaped("\(help)", quotes: false))\n# TYPE \(name) \(kind)\n"
     }
 

@@ -40,9 +40,9 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
     private let random: @Sendable () -> Double
     private let deliver: @Sendable ([Store.Event]) async throws -> Void
     private let tracing: OutboxTracing?
-    private let doorbell = Doorbell()
+    private let doorbell = CoalescingSignal()
     /// Rung once, at a graceful shutdown.
-    private let stop = Doorbell()
+    private let stop = CoalescingSignal()
     private let isRun = Atomic(false)
     /// What it did so far, for whoever measures.
     public let metrics: OutboxMetrics

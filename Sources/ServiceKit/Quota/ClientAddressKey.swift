@@ -33,12 +33,12 @@ public struct ClientAddressKey: Sendable {
 
     /// The key of a configuration.
     ///
-    /// - Throws: `ConfigurationFaults` if it hasn't as many bytes as it must.
-    public init(_ configuration: Configuration, service: String) throws(ConfigurationFaults) {
+    /// - Throws: `ConfigurationErrors` if it hasn't as many bytes as it must.
+    public init(_ configuration: Configuration, service: String) throws(ConfigurationErrors) {
         let secret = configuration[Self.key]
         guard secret.bytes.count == Self.byteCount else {
-            throw ConfigurationFaults([
-                ConfigurationFault(key: Self.key.name, problem: "must name a file of \(Self.byteCount) bytes")
+            throw ConfigurationErrors([
+                ConfigurationError(key: Self.key.name, problem: "must name a file of \(Self.byteCount) bytes")
             ])
         }
         self.init(secret, service: service)

@@ -1,9 +1,9 @@
 import Logging
 
-/// Has certificates read again when the process is told to. What cannot be used changes nothing, and is logged.
+/// Reads certificates again on SIGHUP. A certificate that can't be used changes nothing and is logged.
 public struct CertificateReload: Sendable {
     private let logger: Logger
-    private let faults: @Sendable () -> [ConfigurationFault]
+    private let faults: @Sendable () -> [ConfigurationError]
     private let reload: @Sendable () async throws -> Void
 
     /// - Parameters:
@@ -11,7 +11,7 @@ public struct CertificateReload: Sendable {
     ///   - reload: lets new connections use what the files hold now.
     public init(
         logger: Logger,
-        faults: @escaping @Sendable () -> [ConfigurationFault],
+        faults: @escaping @Sendable () -> [ConfigurationError],
         reload: @escaping @Sendable () async throws -> Void
     ) {
         self.logger = logger
@@ -28,7 +28,7 @@ public struct CertificateReload: Sendable {
     public func run() async {
         do {
             let faults = faults()
-            guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+            guard faults.isEmpty else { throw ConfigurationErrors(faults) }
             try await reload()
             logger.notice("certificates read again")
         } catch {

@@ -101,7 +101,7 @@ public enum Program {
 
     /// Ends the process because of an error: one line, or one a fault of the configuration.
     public static func end(_ error: any Error, program: String) -> Never {
-        if let faults = error as? ConfigurationFaults {
+        if let faults = error as? ConfigurationErrors {
             let lines = faults.faults.map { "\(program): \(oneLine($0.description))" }
             end(lines.joined(separator: "\n"), code: EX_CONFIG)
         }

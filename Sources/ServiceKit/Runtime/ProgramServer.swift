@@ -9,10 +9,10 @@ public protocol ProgramServer: Sendable {
 
     /// Reads what it needs from a checked configuration, without any I/O but of files that it names.
     ///
-    /// - Throws: `ConfigurationFaults` for what is wrong across keys or inside a key's content.
+    /// - Throws: `ConfigurationErrors` for what is wrong across keys or inside a key's content.
     init(configuration: Configuration) throws
 
-    /// Serves until the process is told to stop, and returns after a graceful stop.
+    /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     func serve() async throws
 }
 

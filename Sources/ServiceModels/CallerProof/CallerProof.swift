@@ -73,7 +73,7 @@ public struct CallerProof: Sendable, Hashable {
         under keys: [CallerProofKey],
         for service: String,
         nowMilliseconds: Int64
-    ) throws(CallerProofFault) {
+    ) throws(CallerProofError) {
         guard text.utf8.count == Self.textLength, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount,
             bytes[0] == Self.version, let key = keys.first(where: { $0.id.elementsEqual(bytes[1..<5]) })
         else { throw .malformed }

@@ -9,16 +9,6 @@ public struct CallerProofSettings: Sendable {
     public let keysFolder: ConfigurationKey<String?>
     private let maker: String
 
-    /// Whether gateways of the version before are answered, which bring no proof.
-    public static let acceptsEarlierGateways = ConfigurationKey.bool(
-        "VESTIBULE_CALLERS_WITHOUT_PROOF",
-        default: false,
-        help:
-            "Whether a call without a proof of its caller is answered for the user whom it names, as gateways of the version "
-            + "before make calls. For the time of an upgrade only: whoever may call then acts for anybody. Each start logs a "
-            + "warning."
-    )
-
     /// The settings of a service, whose keys are derived from identity's.
     public init(service: String) {
         let folder = "\(service)-keys"
@@ -41,31 +31,31 @@ public struct CallerProofSettings: Sendable {
     }
 
     /// All of them.
-    public var all: [any AnyConfigurationKey] { [keysFolder, Self.acceptsEarlierGateways] }
+    public var all: [any AnyConfigurationKey] { [keysFolder] }
 
     /// The fault of a configuration that names no folder.
-    public var folderIsMissing: ConfigurationFault {
-        ConfigurationFault(key: keysFolder.name, problem: "is required: \(maker)")
+    public var folderIsMissing: ConfigurationError {
+        ConfigurationError(key: keysFolder.name, problem: "is required: \(maker)")
     }
 
     /// Returns the random keys of a kind in a folder, the current one first.
     ///
-    /// - Throws: `ConfigurationFaults` that show no key.
+    /// - Throws: `ConfigurationErrors` that show no key.
     public func keys(
         _ folder: KeyFolder,
         _ kind: KeyKind = .proof,
         of service: String? = nil
-    ) throws(ConfigurationFaults) -> (ring: KeyRing, keys: [[UInt8]]) {
-        do throws(FileFault) {
+    ) throws(ConfigurationErrors) -> (ring: KeyRing, keys: [[UInt8]]) {
+        do throws(FileError) {
             guard let ring = try folder.read(kind, of: service) else {
-                throw FileFault("\(folder.file(kind)) is not there; `vestibule init` makes it")
+                throw FileError("\(folder.file(kind)) is not there; `vestibule init` makes it")
             }
             var keys: [[UInt8]] = []
             for key in ring.keys { keys.append(try KeyKind.randomKey(key.text)) }
             return (ring, keys)
         } catch {
             let problem = "names a folder in which \(error.description)"
-            throw ConfigurationFaults([ConfigurationFault(key: keysFolder.name, problem: problem)])
+            throw ConfigurationErrors([ConfigurationError(key: keysFolder.name, problem: problem)])
         }
     }
 }
@@ -83,34 +73,28 @@ public struct CallerProofSource: Sendable {
     private let program: KeyReader.Program
     private let settings: CallerProofSettings
     private let folder: KeyFolder
-    private let acceptsEarlierGateways: Bool
 
     /// Reads the folder that a configuration names; blocks meanwhile.
     ///
     /// - Parameter hasCursors: whether the service has cursors, and so keys of theirs.
-    /// - Throws: `ConfigurationFaults` for a folder without keys of this service.
+    /// - Throws: `ConfigurationErrors` for a folder without keys of this service.
     public init(
         _ program: KeyReader.Program,
         _ settings: CallerProofSettings,
         _ configuration: Configuration,
         hasCursors: Bool = false
-    ) throws(ConfigurationFaults) {
+    ) throws(ConfigurationErrors) {
         guard let path = configuration[settings.keysFolder] else {
-            throw ConfigurationFaults([settings.folderIsMissing])
+            throw ConfigurationErrors([settings.folderIsMissing])
         }
         self.program = program
         self.settings = settings
         folder = KeyFolder(path: path)
-        acceptsEarlierGateways = configuration[CallerProofSettings.acceptsEarlierGateways]
         let read = try settings.keys(folder, of: program.rawValue)
         let cursors = hasCursors ? try settings.keys(folder, .cursor, of: program.rawValue) : nil
         rings = [read.ring] + (cursors.map { [$0.ring] } ?? [])
         self.cursors = cursors.flatMap { CursorSeal(keys: $0.keys) }
-        callers = ProvenCallers(
-            service: program.rawValue,
-            keys: read.keys.compactMap { CallerProofKey($0) },
-            acceptsEarlierGateways: acceptsEarlierGateways
-        )
+        callers = ProvenCallers(service: program.rawValue, keys: read.keys.compactMap { CallerProofKey($0) })
     }
 
     /// What reads the folder again and replaces callers, and the seal of a service that has cursors, by those of its keys.
@@ -127,7 +111,6 @@ public struct CallerProofSource: Sendable {
             let new = ProvenCallers(
                 service: program.rawValue,
                 keys: read.keys.compactMap { CallerProofKey($0) },
-                acceptsEarlierGateways: acceptsEarlierGateways,
                 clock: clock
             )
             let rings = [read.ring] + (readCursors.map { [$0.ring] } ?? [])

@@ -77,7 +77,7 @@ public struct EventRelay: Sendable {
 
     /// Forgets what identity never took.
     public var cleanup: Cleanup.Step {
-        Cleanup.Step("events that were not told") { limit in
+        Cleanup.Step("events that were not delivered") { limit in
             try await store.forget(nowMilliseconds: clock.nowMilliseconds, limit: limit)
         }
     }
@@ -106,7 +106,7 @@ public struct EventRelay: Sendable {
             switch error.code {
             case .unimplemented, .permissionDenied, .unauthenticated:
                 if !isRefused.value.exchange(true, ordering: .relaxed) {
-                    logger.warning("identity may not be told of events", metadata: ["rpc_code": "\(error.code)"])
+                    logger.warning("events may not reach identity", metadata: ["rpc_code": "\(error.code)"])
                 }
                 return []
             default: return nil

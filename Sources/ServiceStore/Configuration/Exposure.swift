@@ -7,10 +7,10 @@ struct Exposure {
 
     /// What keeps the service from listening where it is told to. Elsewhere than on loopback it must know who calls and
     /// what they may: tokens and proofs of people pass there, and methods for services have no other guard.
-    var faults: [ConfigurationFault] {
+    var faults: [ConfigurationError] {
         guard !missing.isEmpty, !configuration[keys.insecure] else { return [] }
         return [
-            ConfigurationFault(
+            ConfigurationError(
                 key: keys.listen.name,
                 problem: "is not on loopback, and so needs \(missing.joined(separator: ", ")); or "
                     + "\(keys.insecure.name)=true where something else keeps everybody out"
@@ -22,7 +22,7 @@ struct Exposure {
     var warning: String? {
         guard !missing.isEmpty, configuration[keys.insecure] else { return nil }
         return
-            "\(keys.listen.name) is not on loopback and lacks \(missing.joined(separator: ", ")): whoever reaches the "
+            "\(keys.listen.name) is not on loopback and lacks \(missing.joined(separator: ", ")): anyone who reaches the "
             + "port reads and changes everything (\(keys.insecure.name))"
     }
 

@@ -26,13 +26,13 @@ extension ServiceRuntime {
     static let connectionAgeMax: Duration = .seconds(3600)
 
     /// What keeps the service from serving, though each key has a valid value. Reads the files of certificates.
-    public var faults: [ConfigurationFault] {
+    public var faults: [ConfigurationError] {
         Exposure(keys: keys, configuration: configuration).faults + keys.port.faults(configuration) + tlsFaults
             + TraceKeys.faults(configuration)
     }
 
     /// What is wrong with the certificates, keys and authorities. Reads their files.
-    var tlsFaults: [ConfigurationFault] {
+    var tlsFaults: [ConfigurationError] {
         keys.tls.faults(configuration) + keys.channels.faults(configuration) + configuration.databaseTLSFaults
     }
 

@@ -93,7 +93,7 @@ public struct ServiceRuntime: Sendable {
         onListening: (Int) -> Void = { _ in }
     ) async throws {
         let faults = faults
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         let logger = Logger(label: keys.program)
         if let warning = Exposure(keys: keys, configuration: configuration).warning {
             logger.warning("exposed", metadata: ["problem": .string(warning)])
@@ -142,7 +142,7 @@ public struct ServiceRuntime: Sendable {
         }
     }
 
-    /// Runs the services until the process is told to stop, and then until they have ended. One that throws ends all of them
+    /// Runs the services until SIGINT or SIGTERM, and then until they have ended. One that throws ends all of them
     /// at once.
     private func run(_ services: [any Service], until stop: @escaping @Sendable () async -> Void) async throws {
         typealias Member = ServiceGroupConfiguration.ServiceConfiguration

@@ -3,12 +3,12 @@
 // JSON object ends the program with status 1.
 import Foundation
 
-enum BodyFault: Error {
+enum BodyError: Error {
     case noObject
 }
 
 func understood(_ decoder: String, _ body: Data) throws -> [String: Any] {
-    guard let json = try JSONSerialization.jsonObject(with: body) as? [String: Any] else { throw BodyFault.noObject }
+    guard let json = try JSONSerialization.jsonObject(with: body) as? [String: Any] else { throw BodyError.noObject }
     if decoder == "failure" {
         let data = json["data"] as? [String: Any]
         return [

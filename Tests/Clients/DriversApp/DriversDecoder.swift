@@ -20,20 +20,20 @@ struct RefreshResponse: Decodable {
     let token: String
 }
 
-enum TokenFault: Error {
+enum TokenError: Error {
     case malformed
 }
 
 /// When a token ends, read as apps do: without a look at its signature.
 func expiry(of token: String) throws -> Date {
     let parts = token.split(separator: ".")
-    guard parts.count == 3 else { throw TokenFault.malformed }
+    guard parts.count == 3 else { throw TokenError.malformed }
     var text = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
     text += String(repeating: "=", count: (4 - text.count % 4) % 4)
     guard let data = Data(base64Encoded: text),
         let claims = try JSONSerialization.jsonObject(with: data) as? [String: Any],
         let seconds = claims["exp"] as? TimeInterval
-    else { throw TokenFault.malformed }
+    else { throw TokenError.malformed }
     return Date(timeIntervalSince1970: seconds)
 }
 
@@ -53,7 +53,7 @@ func understood(_ decoder: String, _ body: Data) throws -> [String: Any] {
         let isSoon = end.timeIntervalSinceNow < 24 * 60 * 60
         return ["expires_at": end.timeIntervalSince1970, "needs_refresh": isSoon]
     default:
-        throw TokenFault.malformed
+        throw TokenError.malformed
     }
 }
 

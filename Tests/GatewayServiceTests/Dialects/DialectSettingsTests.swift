@@ -39,7 +39,7 @@ struct DialectSettingsTests {
 
     @Test(arguments: ["cognito", "supabase,", "supabase,supabase", "Supabase", "single-token wordpress"])
     func `A dialect that is none keeps it from starting`(text: String) {
-        let error = #expect(throws: ConfigurationFaults.self) {
+        let error = #expect(throws: ConfigurationErrors.self) {
             try Self.configuration(["VESTIBULE_GATEWAY_DIALECTS": text])
         }
         #expect(error?.faults.map(\.key) == ["VESTIBULE_GATEWAY_DIALECTS"])
@@ -61,7 +61,7 @@ struct DialectSettingsTests {
 
     @Test(arguments: ["short", "\n", "0123456789abcdef 0123456789abcdef", "0123456789abcdef0123456789abcdé"])
     func `A service key that can be guessed or not be sent keeps it from starting`(content: String) {
-        let error = #expect(throws: ConfigurationFaults.self) { try Self.settings(keyFile: content) }
+        let error = #expect(throws: ConfigurationErrors.self) { try Self.settings(keyFile: content) }
         #expect(error?.faults.map(\.key) == ["VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"])
         #expect(error?.description.contains("0123456789") == false, "a fault says nothing of what the file holds")
     }

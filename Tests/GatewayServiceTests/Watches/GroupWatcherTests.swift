@@ -12,8 +12,8 @@ struct GroupWatcherTests {
         GroupWatcher(number: 1, session: WatchingSession(userID: "u", sessionID: "s", expiresAtSeconds: 0))
     }
 
-    private static func news(_ position: UInt8, _ groups: [String], isReset: Bool = false) -> WatchNews {
-        WatchNews(
+    private static func news(_ position: UInt8, _ groups: [String], isReset: Bool = false) -> WatchUpdate {
+        WatchUpdate(
             position: [position],
             isReset: isReset,
             changes: groups.map { id in

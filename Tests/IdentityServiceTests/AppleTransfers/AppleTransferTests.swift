@@ -62,7 +62,7 @@ struct AppleTransferTests {
                     bench.apple.setTrouble { number, _ in
                         number >= question ? MigratingApple.json(["error": "invalid_client"], status: 400) : nil
                     }
-                    await #expect(throws: AppleTransferFault.self) { try await bench.command(step).run { _ in } }
+                    await #expect(throws: AppleTransferError.self) { try await bench.command(step).run { _ in } }
                     bench.apple.setTrouble { _, _ in nil }
                     let rest = try await bench.command(step).run { _ in }
                     #expect(rest.rejected == 0 && rest.gone == 0 && rest.done == rest.total)
@@ -108,13 +108,13 @@ struct AppleTransferTests {
             bench.apple.setTrouble { _, request in
                 request.field("grant_type") == nil ? OutgoingResponse(status: 503, body: []) : nil
             }
-            await #expect(throws: AppleTransferFault.unavailable) { try await bench.export() }
+            await #expect(throws: AppleTransferError.unavailable) { try await bench.export() }
             bench.apple.setTrouble { _, _ in OutgoingResponse(status: 200, body: Array("no JSON".utf8)) }
-            await #expect(throws: AppleTransferFault.unavailable) { try await bench.export() }
+            await #expect(throws: AppleTransferError.unavailable) { try await bench.export() }
             bench.apple.setTrouble { _, _ in MigratingApple.json(["error": "invalid_client"], status: 400) }
-            await #expect(throws: AppleTransferFault.refused("invalid_client")) { try await bench.export() }
+            await #expect(throws: AppleTransferError.refused("invalid_client")) { try await bench.export() }
             bench.apple.setTrouble { _, _ in MigratingApple.json(["error": "invalid_token"], status: 401) }
-            await #expect(throws: AppleTransferFault.refused("status 401")) { try await bench.export() }
+            await #expect(throws: AppleTransferError.refused("status 401")) { try await bench.export() }
             #expect(try await bench.transfers() == [0, 0])
         }
     }
@@ -149,7 +149,7 @@ struct AppleTransferTests {
                 """
             )
             bench.apple.setTrouble { _, request in request.field("sub") == nil ? nil : MigratingApple.refusal }
-            await #expect(throws: AppleTransferFault.allRejected(21)) { try await bench.export() }
+            await #expect(throws: AppleTransferError.allRejected(21)) { try await bench.export() }
         }
     }
 
@@ -198,12 +198,12 @@ struct AppleTransferTests {
 
     @Test func `An order that doesn't fit the configuration is refused`() async throws {
         try await TransferBench.run { bench in
-            func fault(_ step: AppleTransferOrder.Step) async -> AppleTransferFault? {
+            func fault(_ step: AppleTransferOrder.Step) async -> AppleTransferError? {
                 do {
                     _ = try await bench.command(step).run { _ in }
                     return nil
                 } catch {
-                    return error as? AppleTransferFault
+                    return error as? AppleTransferError
                 }
             }
             #expect(await fault(.export(to: "OLDTEAM001")) == .sameTeam("OLDTEAM001"))
@@ -220,14 +220,14 @@ struct AppleTransferTests {
         }
         #expect(try endpoint(nil).clientID == "com.example.a")
         #expect(try endpoint("com.example.b").teamID == "OLDTEAM001")
-        #expect(throws: AppleTransferFault.self) { try endpoint("com.example.c") }
+        #expect(throws: AppleTransferError.self) { try endpoint("com.example.c") }
         let other = try TransferBench.provider(teamID: "NEWTEAM001", apps: ["com.example.c"])
         apple = ProviderConfiguration(
             policy: apple.policy,
             endpoints: apple.endpoints,
             credentials: apple.credentials.merging(other.credentials) { first, _ in first }
         )
-        #expect(throws: AppleTransferFault.self) { try endpoint(nil) }
+        #expect(throws: AppleTransferError.self) { try endpoint(nil) }
         #expect(try endpoint("com.example.c").teamID == "NEWTEAM001")
     }
 }

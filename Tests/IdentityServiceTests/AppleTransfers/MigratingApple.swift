@@ -120,7 +120,7 @@ struct TransferBench: Sendable {
 
     /// The step of the former team.
     @discardableResult
-    func export(_ tell: @escaping @Sendable (AppleTransferNews) -> Void = { _ in }) async throws
+    func export(_ tell: @escaping @Sendable (AppleTransferEvent) -> Void = { _ in }) async throws
         -> AppleTransferProgress
     {
         try await command(.export(to: Self.transfer.to)).run(tell)
@@ -128,7 +128,7 @@ struct TransferBench: Sendable {
 
     /// The step of the new team.
     @discardableResult
-    func takeOver(_ tell: @escaping @Sendable (AppleTransferNews) -> Void = { _ in }) async throws
+    func takeOver(_ tell: @escaping @Sendable (AppleTransferEvent) -> Void = { _ in }) async throws
         -> AppleTransferProgress
     {
         try await command(.import(from: Self.transfer.from)).run(tell)

@@ -95,7 +95,7 @@ final class SessionServer {
                 return .passed(tells: true)
             }
             return .passed(tells: Int64(number) == alive.received.base)
-        } catch is IdentityFault {
+        } catch is IdentityError {
             return .refused
         }
     }

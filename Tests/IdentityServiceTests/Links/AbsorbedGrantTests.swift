@@ -76,7 +76,7 @@ struct AbsorbedGrantTests {
             #expect(grant.place.userID == apple && grant.place.grantID == grantID)
             #expect(try vault.open(grant.sealed, at: grant.place) == "r.secret")
             let before = GrantPlace(grantID: grantID, userID: google, provider: .google, clientID: "app")
-            #expect(throws: VaultFault.refused) { try vault.open(grant.sealed, at: before) }
+            #expect(throws: VaultError.refused) { try vault.open(grant.sealed, at: before) }
         }
     }
 

@@ -129,7 +129,7 @@ struct AccountChangeTests {
             sessionID: nil
         )
         for _ in 0..<3 {
-            var news = RevocationNews(
+            var news = RevocationUpdate(
                 position: RevocationPosition(
                     database: DatabaseIdentity(systemIdentifier: 1, timeline: 1),
                     horizon: 1,

@@ -146,7 +146,7 @@ struct WebhookDeliveryTests {
             )
             #expect(
                 try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)
-                    == ["1 told again"]
+                    == ["1 will be retried"]
             )
             await #expect(throws: WebhooksCommandError.self) {
                 try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)

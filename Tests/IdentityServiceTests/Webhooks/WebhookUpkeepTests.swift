@@ -113,7 +113,7 @@ struct WebhookUpkeepTests {
             let store = service.parts.methods.store
             #expect(
                 try await WebhooksCommand.replay(nil, target: "crm").run(store, clock: service.clock.wallClock)
-                    == ["4000 told again"]
+                    == ["4000 will be retried"]
             )
             #expect(
                 try await service.words(
@@ -123,7 +123,7 @@ struct WebhookUpkeepTests {
             )
             #expect(
                 try await WebhooksCommand.replay(nil, target: nil).run(store, clock: service.clock.wallClock)
-                    == ["1000 told again"]
+                    == ["1000 will be retried"]
             )
         }
     }

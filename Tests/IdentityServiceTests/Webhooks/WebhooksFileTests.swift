@@ -23,7 +23,7 @@ struct WebhooksFileTests {
         do {
             _ = try settings(content)
             return []
-        } catch let faults as ConfigurationFaults {
+        } catch let faults as ConfigurationErrors {
             return faults.faults.map(\.description)
         }
     }

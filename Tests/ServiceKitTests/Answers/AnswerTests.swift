@@ -3,7 +3,7 @@ import RPC
 import ServiceKit
 import Testing
 
-private enum Refusal: DomainFault {
+private enum Refusal: DomainError {
     case full
 
     var rpcError: RPCError {

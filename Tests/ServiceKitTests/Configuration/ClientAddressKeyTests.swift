@@ -49,13 +49,13 @@ struct ClientAddressKeyTests {
                 keys: [ClientAddressKey.key],
                 program: "profile",
                 environment: [ClientAddressKey.key.name: "/key"],
-                readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 1, count: count) }
+                readFile: { (_, _) throws(FileError) in [UInt8](repeating: 1, count: count) }
             )
             return try ClientAddressKey(configuration, service: "profile")
         }
         #expect(code("192.0.2.1", try configured(32)) == code("192.0.2.1"))
         for count in [1, 31, 33] {
-            #expect(throws: ConfigurationFaults.self) { try configured(count) }
+            #expect(throws: ConfigurationErrors.self) { try configured(count) }
         }
     }
 }

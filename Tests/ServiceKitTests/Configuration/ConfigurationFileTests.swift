@@ -37,11 +37,11 @@ struct ConfigurationFileTests {
         #expect(byVariable[Self.key] == 6)
 
         try write("VESTIBULE_IDENTITY_N=50\nnonsense\nVESTIBULE_IDENTITY_M=1\nVESTIBULE_PROFILE_M=1\n", to: path)
-        let error = #expect(throws: ConfigurationFaults.self) {
+        let error = #expect(throws: ConfigurationErrors.self) {
             try Configuration.load(keys: [Self.key], program: "identity", path: path, environment: [:])
         }
         #expect(error?.faults.map(\.key) == [path, "VESTIBULE_IDENTITY_N", "VESTIBULE_IDENTITY_M"])
-        #expect(throws: ConfigurationFaults.self) {
+        #expect(throws: ConfigurationErrors.self) {
             try Configuration.load(keys: [Self.key], program: "identity", path: "/nonexistent", environment: [:])
         }
     }

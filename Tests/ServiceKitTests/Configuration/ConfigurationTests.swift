@@ -28,11 +28,11 @@ private func read(
     _ environment: [String: String],
     file: [String: String] = [:],
     files: [String: [UInt8]] = [:]
-) throws(ConfigurationFaults) -> Configuration {
+) throws(ConfigurationErrors) -> Configuration {
     try Configuration(keys: all, program: "test", environment: environment, file: file) {
-        (path, bytesMax) throws(FileFault) in
-        guard let bytes = files[path] else { throw FileFault("cannot be opened: no such file") }
-        guard bytes.count <= bytesMax else { throw FileFault("is too long") }
+        (path, bytesMax) throws(FileError) in
+        guard let bytes = files[path] else { throw FileError("cannot be opened: no such file") }
+        guard bytes.count <= bytesMax else { throw FileError("is too long") }
         return bytes
     }
 }
@@ -43,8 +43,8 @@ private func faults(
     _ environment: [String: String],
     file: [String: String] = [:],
     files: [String: [UInt8]] = [:]
-) -> [ConfigurationFault] {
-    do throws(ConfigurationFaults) {
+) -> [ConfigurationError] {
+    do throws(ConfigurationErrors) {
         _ = try read(required.merging(environment) { $1 }, file: file, files: files)
         return []
     } catch {
@@ -82,7 +82,7 @@ struct ConfigurationTests {
             environment: ["VESTIBULE_TEST_METRICS_LISTEN": "[::1]:9464"]
         )
         #expect(given[key] == HostPort(host: "::1", port: 9464))
-        #expect(throws: ConfigurationFaults.self) {
+        #expect(throws: ConfigurationErrors.self) {
             try Configuration.load(
                 keys: [key],
                 program: "test",
@@ -106,7 +106,7 @@ struct ConfigurationTests {
         )
         #expect(found[0].description == #"VESTIBULE_TEST_PORT must be a whole number from 1 to 10, not "11""#)
         #expect(found[1].problem == "is required")
-        #expect(ConfigurationFaults(found).description.split(separator: "\n").count == 8)
+        #expect(ConfigurationErrors(found).description.split(separator: "\n").count == 8)
     }
 
     @Test(arguments: [
@@ -178,7 +178,7 @@ struct ConfigurationTests {
             #expect(given[key] == 4)
             #expect(given.warnings.map(\.description) == ["\(former) is a former name: call it VESTIBULE_TEST_COUNT"])
             #expect(try read([former: "4", "VESTIBULE_TEST_COUNT": "4"])[key] == 4)
-            let faults = try #require(throws: ConfigurationFaults.self) {
+            let faults = try #require(throws: ConfigurationErrors.self) {
                 try read([former: "4"], file: ["VESTIBULE_TEST_COUNT": "5"])
             }
             #expect(
@@ -186,7 +186,7 @@ struct ConfigurationTests {
                     == "VESTIBULE_TEST_COUNT is given as VESTIBULE_TEST_COUNT and as \(former), with different values"
             )
             // Its faults are told by the name of today.
-            let fault = try #require(throws: ConfigurationFaults.self) { try read([former: "11"]) }
+            let fault = try #require(throws: ConfigurationErrors.self) { try read([former: "11"]) }
             #expect(fault.faults.map(\.key) == ["VESTIBULE_TEST_COUNT"])
         }
     }

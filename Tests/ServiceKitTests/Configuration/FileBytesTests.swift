@@ -19,7 +19,7 @@ struct FileBytesTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == 0o444)
             // Its content isn't even asked for.
-            let isMade = try FileBytes.create(path, mode: 0o600) { throw FileFault("asked") }
+            let isMade = try FileBytes.create(path, mode: 0o600) { throw FileError("asked") }
             #expect(!isMade)
             #expect(try FileBytes.read(path, bytesMax: 10) == [1, 2, 3])
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
@@ -45,7 +45,7 @@ struct FileBytesTests {
             #expect(try FileBytes.create(folder + "/a", mode: 0o600) { [1] })
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
             let missing = folder + "/none/a"
-            let fault = #expect(throws: FileFault.self) { _ = try FileBytes.create(missing, mode: 0o600) { [1] } }
+            let fault = #expect(throws: FileError.self) { _ = try FileBytes.create(missing, mode: 0o600) { [1] } }
             #expect(fault?.description.contains(missing) == true)
         }
     }

@@ -72,7 +72,7 @@ struct IPNetworkTests {
         "10.0.0.0/8,", "proxy", ",", "10.0.0.0/8 ::1", Array(repeating: "::1", count: 65).joined(separator: ","),
     ])
     func `A list with a fault is named`(text: String) throws {
-        let faults = #expect(throws: ConfigurationFaults.self) { try Self.read(text) }
+        let faults = #expect(throws: ConfigurationErrors.self) { try Self.read(text) }
         #expect(faults?.faults.map(\.key) == [Self.key.name])
     }
 }

@@ -10,9 +10,9 @@ struct OptionalKindsTests {
     private func read(
         _ environment: [String: String],
         content: [UInt8] = []
-    ) throws(ConfigurationFaults) -> Configuration {
+    ) throws(ConfigurationErrors) -> Configuration {
         try Configuration(keys: [link, items, key], program: "test", environment: environment) {
-            (path, bytesMax) throws(FileFault) in content
+            (path, bytesMax) throws(FileError) in content
         }
     }
 
@@ -40,7 +40,7 @@ struct OptionalKindsTests {
         #expect(configuration[items] == ["a", "b"])
         #expect(configuration[key]?.bytes == [1])
         for (name, value) in [("LINK", "ftp://a.example"), ("ITEMS", "a,b,c"), ("ITEMS", "a,,b")] {
-            #expect(throws: ConfigurationFaults.self) { _ = try read(["VESTIBULE_TEST_\(name)": value]) }
+            #expect(throws: ConfigurationErrors.self) { _ = try read(["VESTIBULE_TEST_\(name)": value]) }
         }
     }
 }

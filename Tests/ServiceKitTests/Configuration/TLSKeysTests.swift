@@ -13,7 +13,7 @@ struct TLSKeysTests {
         try Configuration.testing(keys: Self.keys.all, program: "identity", values)
     }
 
-    private func faults(_ values: [String: String]) throws -> [ConfigurationFault] {
+    private func faults(_ values: [String: String]) throws -> [ConfigurationError] {
         let configuration = try configuration(values)
         return Self.keys.tls.faults(configuration) + Self.keys.channels.faults(configuration)
     }
@@ -83,13 +83,13 @@ struct TLSKeysTests {
     }
 
     @Test func `Rules stand in the value or in a file, and are checked`() throws {
-        #expect(throws: ConfigurationFaults.self) { try configuration(["VESTIBULE_IDENTITY_TLS_ALLOW": "gateway"]) }
+        #expect(throws: ConfigurationErrors.self) { try configuration(["VESTIBULE_IDENTITY_TLS_ALLOW": "gateway"]) }
         let path = FileManager.default.temporaryDirectory.path + "/vestibule-allow-\(UUID().uuidString)"
         try "# who\ngateway *\n".write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let read = try configuration(["VESTIBULE_IDENTITY_TLS_ALLOW_FILE": path])
         #expect(read[Self.keys.tls.allowList] == PeerAllowList([.init(peer: "gateway", method: "*")]))
-        #expect(throws: ConfigurationFaults.self) {
+        #expect(throws: ConfigurationErrors.self) {
             try configuration([
                 "VESTIBULE_IDENTITY_TLS_ALLOW_FILE": path, "VESTIBULE_IDENTITY_TLS_ALLOW": "gateway *",
             ])

@@ -7,7 +7,7 @@ struct UnknownKeysTests {
     private var all: [any AnyConfigurationKey] { keys.all + [SharedKeys.identityAddress] }
 
     private func faults(file: [String: String]) -> [String] {
-        do throws(ConfigurationFaults) {
+        do throws(ConfigurationErrors) {
             _ = try Configuration(keys: all, program: "profile", environment: [:], file: file)
             return []
         } catch {
@@ -15,7 +15,7 @@ struct UnknownKeysTests {
         }
     }
 
-    private func warnings(_ environment: [String: String]) throws -> [ConfigurationFault] {
+    private func warnings(_ environment: [String: String]) throws -> [ConfigurationError] {
         try Configuration(keys: all, program: "profile", environment: environment).warnings
     }
 

@@ -62,6 +62,6 @@ struct CrashFolderTests {
 
     @Test func `A folder that is not there is an error, and the program goes on without it`() throws {
         let folder = CrashFolder(path: "/nonexistent/crashes", program: "invites")
-        #expect(throws: FileFault.self) { try folder.collect() }
+        #expect(throws: FileError.self) { try folder.collect() }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceKit
 
-/// What happens when the process is told to read its certificates again.
+/// Certificates that are read again on SIGHUP.
 struct CertificateReloadTests {
     /// Keeps what is logged.
     private final class Lines: Sendable {
@@ -33,7 +33,7 @@ struct CertificateReloadTests {
 
     /// The lines logged, and how often there was a reload, after one signal.
     private func outcome(
-        _ faults: [ConfigurationFault],
+        _ faults: [ConfigurationError],
         _ work: @escaping @Sendable () throws -> Void = {}
     ) async -> (lines: [String], count: Int) {
         let lines = Lines()
@@ -56,7 +56,7 @@ struct CertificateReloadTests {
     }
 
     @Test func `Files that cannot be used change nothing, and the log says which and why`() async {
-        let outcome = await outcome([ConfigurationFault(key: "VESTIBULE_X_TLS_KEY_FILE", problem: "cannot be used")])
+        let outcome = await outcome([ConfigurationError(key: "VESTIBULE_X_TLS_KEY_FILE", problem: "cannot be used")])
         #expect(outcome.count == 0)
         #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("error"))
         #expect(outcome.lines[0].contains("VESTIBULE_X_TLS_KEY_FILE cannot be used"))

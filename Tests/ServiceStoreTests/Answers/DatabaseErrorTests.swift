@@ -51,7 +51,7 @@ struct DatabaseErrorTests {
     }
 
     @Test func `A fault of ours says nothing of the inside`() {
-        let fault = ServerFault(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
+        let fault = PostgresServerError(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
         let told = RPCError(database: .server(fault))
         #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)
         #expect(RPCError(database: .cancelled(outcomeUnknown: false)).code == .cancelled)

@@ -32,7 +32,7 @@ struct DatabaseTLSTests {
                 #expect(try configuration(values).databaseTLS == tls)
             }
         }
-        #expect(throws: ConfigurationFaults.self) { try configuration(["VESTIBULE_DATABASE_TLS": "yes"]) }
+        #expect(throws: ConfigurationErrors.self) { try configuration(["VESTIBULE_DATABASE_TLS": "yes"]) }
     }
 
     @Test

@@ -65,7 +65,7 @@ struct ExposureTests {
             try await ServiceRuntime(keys: keys, configuration: configuration, migrations: [])
                 .serve({ _ in ServiceParts(services: []) }, until: {})
         }
-        await #expect(throws: ConfigurationFaults.self) { try await serve([:]) }
+        await #expect(throws: ConfigurationErrors.self) { try await serve([:]) }
         try await serve(["VESTIBULE_PROFILE_INSECURE": "true"])
     }
 

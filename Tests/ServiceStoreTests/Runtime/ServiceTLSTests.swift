@@ -155,7 +155,7 @@ struct ServiceTLSTests {
             ]
         )
         let runtime = ServiceRuntime(keys: Self.keys, configuration: configuration, migrations: [])
-        let error = await #expect(throws: ConfigurationFaults.self) {
+        let error = await #expect(throws: ConfigurationErrors.self) {
             try await runtime.serve({ _ in ServiceParts(services: []) }, until: {})
         }
         #expect(error?.faults.count == 2)

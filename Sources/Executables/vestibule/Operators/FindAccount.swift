@@ -50,7 +50,7 @@ extension Account {
     /// `vestibule account events`.
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print what the audit log tells of an account, the newest first.",
+            abstract: "Print the audit log of an account, newest first.",
             discussion: """
                 A line for each event: when, what, the session, and more of it. Of deleted accounts too. The audit log tells \
                 that it was read.

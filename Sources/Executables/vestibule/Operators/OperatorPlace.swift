@@ -103,7 +103,7 @@ enum OperatorKeys {
             ? configuration[SharedKeys.identityAddress] : listens ?? configuration[SharedKeys.identityAddress]
     }
 
-    static func configuration(path: String?) throws(ConfigurationFaults) -> Configuration {
+    static func configuration(path: String?) throws(ConfigurationErrors) -> Configuration {
         let configuration = try Configuration.load(
             keys: all,
             program: "operator",
@@ -111,7 +111,7 @@ enum OperatorKeys {
             environment: ProcessInfo.processInfo.environment
         )
         let faults = channels.faults(configuration)
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         return configuration
     }
 }

@@ -95,7 +95,7 @@ extension OpenAPI.Schema {
         .optional("authorization_code", .text(orNull: true)),
         .optional("userIdentifier", .text("The provider's subject, which the token must name.", orNull: true)),
         .optional("email", .text(orNull: true)),
-        .optional("name", .text("The provider tells it the first time only.", orNull: true)),
+        .optional("name", .text("The provider sends it the first time only.", orNull: true)),
         .optional("device_name", .text(orNull: true)),
     ]
 

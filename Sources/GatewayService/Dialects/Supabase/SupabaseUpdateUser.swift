@@ -56,7 +56,7 @@ enum SupabaseUpdateUser {
     }
 
     private static func refuse(_ name: String, _ input: inout JSONInput) {
-        input.addFault(name, code: "NOT_CHANGEABLE", detail: "This can't be changed here.")
+        input.addError(name, code: "NOT_CHANGEABLE", detail: "This can't be changed here.")
     }
 }
 

@@ -23,7 +23,7 @@ extension AudiencePolicy {
         if withoutNonce == .fresh { lines.append(Self.freshLeavesOpen) }
         if match != .sha256 {
             lines.append(
-                "the nonce can be read in the token: whoever steals one before its owner used it can sign in with it"
+                "the nonce can be read in the token: a thief who steals one before its owner used it can sign in with it"
             )
         }
         return lines

@@ -56,7 +56,7 @@ struct ProviderEntry {
         guard entry.findings.faults.count == faultCount, let leeway, let age, let keysURL,
             let isTrustedForPhones
         else { return nil }
-        do throws(ProviderPolicyFault) {
+        do throws(ProviderPolicyError) {
             return ProviderConfiguration(
                 policy: try ProviderPolicy(
                     name: name,

@@ -3,17 +3,17 @@ import ServiceKit
 /// What was found while providers were read: everything that is wrong, and what somebody should mend. None of it shows a
 /// secret. One belongs to one reading, by one thread.
 final class ProviderFindings {
-    private(set) var faults: [ConfigurationFault] = []
-    private(set) var hints: [ConfigurationFault] = []
+    private(set) var faults: [ConfigurationError] = []
+    private(set) var hints: [ConfigurationError] = []
 
     /// Something that keeps the service from starting.
     func fault(_ key: String, _ problem: String) {
-        faults.append(ConfigurationFault(key: key, problem: problem))
+        faults.append(ConfigurationError(key: key, problem: problem))
     }
 
     /// Something that works, but not as somebody may think, or not for ever.
     func hint(_ key: String, _ problem: String) {
-        hints.append(ConfigurationFault(key: key, problem: problem))
+        hints.append(ConfigurationError(key: key, problem: problem))
     }
 
     /// A value as a finding shows it: quoted, without control characters, cut.

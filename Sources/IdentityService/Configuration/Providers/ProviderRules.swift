@@ -15,7 +15,7 @@ struct ProviderRules {
     }
 
     func problem(ofURL url: String) -> String? {
-        guard ProviderURL.isAcceptable(url) else { return ProviderPolicyFault.keysURL.description }
+        guard ProviderURL.isAcceptable(url) else { return ProviderPolicyError.keysURL.description }
         if ProviderURL.isEncrypted(url) { return nil }
         guard isSimulated else {
             return "must be an https URL, unless \(IdentityKeys.simulatedProviders.name) is true, for development"

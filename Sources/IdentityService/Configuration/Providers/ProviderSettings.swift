@@ -7,9 +7,9 @@ struct ProviderSettings {
     /// The providers that are on, by their names in order.
     let providers: [ProviderConfiguration]
     /// Everything that is wrong.
-    let faults: [ConfigurationFault]
+    let faults: [ConfigurationError]
     /// What works, but should be mended, or known.
-    let hints: [ConfigurationFault]
+    let hints: [ConfigurationError]
 
     /// Reads a configuration that has ``keys``.
     init(_ configuration: Configuration) {

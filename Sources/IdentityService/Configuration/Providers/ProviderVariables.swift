@@ -76,7 +76,7 @@ struct ProviderVariables {
         let credential = credential()
         guard findings.faults.count == faultCount else { return nil }
         let builtIn = BuiltInProvider(name)
-        do throws(ProviderPolicyFault) {
+        do throws(ProviderPolicyError) {
             return ProviderConfiguration(
                 policy: try ProviderPolicy(
                     name: name,

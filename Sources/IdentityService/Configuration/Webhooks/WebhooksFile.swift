@@ -10,12 +10,12 @@ enum WebhooksFile {
 
     /// The targets of a file.
     ///
-    /// - Throws: `ConfigurationFaults` with everything that is wrong; none shows a secret.
-    static func read(_ file: ConfiguredFile?) throws(ConfigurationFaults) -> [WebhookTarget] {
+    /// - Throws: `ConfigurationErrors` with everything that is wrong; none shows a secret.
+    static func read(_ file: ConfiguredFile?) throws(ConfigurationErrors) -> [WebhookTarget] {
         guard let file else { return [] }
         let findings = ProviderFindings()
         let targets = read(file, findings)
-        guard findings.faults.isEmpty else { throw ConfigurationFaults(findings.faults) }
+        guard findings.faults.isEmpty else { throw ConfigurationErrors(findings.faults) }
         return targets
     }
 
@@ -143,7 +143,7 @@ private struct WebhookEntry {
         let names = entry.texts("types", countMax: WebhookType.allCases.count)
         guard let names, !names.isEmpty else {
             if names != nil || !entry.has("types") {
-                entry.fault("\"types\" must name what it is told of: \(Self.known)")
+                entry.fault("\"types\" must name its event types: \(Self.known)")
             }
             return nil
         }

@@ -11,7 +11,7 @@ extension OperatorMethods {
     ) async throws -> OperatorV1.BlockAccountResponse {
         try await answer(context) { name in
             let userID = try account(request.userID)
-            guard let reason = BlockReason(request.reason) else { throw IdentityFault.operation(.reasonInvalid) }
+            guard let reason = BlockReason(request.reason) else { throw IdentityError.operation(.reasonInvalid) }
             let outcome = try await store.blockAccount(
                 userID,
                 reason: reason,
@@ -39,7 +39,7 @@ extension OperatorMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            guard let wasBlocked else { throw IdentityFault.accountNotFound }
+            guard let wasBlocked else { throw IdentityError.accountNotFound }
             var response = OperatorV1.UnblockAccountResponse()
             response.wasBlocked = wasBlocked
             return response
@@ -54,7 +54,7 @@ extension OperatorMethods {
         try await answer(context) { name in
             let userID = try account(request.userID)
             guard try await store.isThere(userID, deadline: context.deadline) else {
-                throw IdentityFault.accountNotFound
+                throw IdentityError.accountNotFound
             }
             var response = OperatorV1.EndSessionsResponse()
             response.endedSessions = try await store.endSessions(

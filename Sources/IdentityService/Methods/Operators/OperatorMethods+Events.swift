@@ -16,15 +16,15 @@ extension OperatorMethods {
         try await answer(context) { name in
             let userID = try account(request.userID)
             let size = request.pageSize == 0 ? Self.pageSizeUsual : Int(request.pageSize)
-            guard 1...IdentityStore.eventsPageMax ~= size else { throw IdentityFault.operation(.pageSizeInvalid) }
+            guard 1...IdentityStore.eventsPageMax ~= size else { throw IdentityError.operation(.pageSizeInvalid) }
             let cursors = ownKeys.current.cursors
             let scope = CursorScope(method: "ListSecurityEvents", account: userID.description)
             var last: EventID?
             if !request.pageToken.isEmpty {
-                do throws(CursorFault) {
+                do throws(CursorError) {
                     last = try (cursors.open(text: request.pageToken, for: scope) as EventCursor).last
                 } catch {
-                    throw IdentityFault.operation(.cursorInvalid)
+                    throw IdentityError.operation(.cursorInvalid)
                 }
             }
             // One more than is told says whether there is another page.

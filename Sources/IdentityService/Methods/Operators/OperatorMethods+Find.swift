@@ -38,17 +38,17 @@ extension OperatorMethods {
         case .userID(let text):
             return (.userID(try account(text)), "user_id")
         case .email(let text):
-            guard let email = EmailAddress.accept(text) else { throw IdentityFault.operation(.emailInvalid) }
+            guard let email = EmailAddress.accept(text) else { throw IdentityError.operation(.emailInvalid) }
             return (.email(email), "email")
         case .phoneNumber(let text):
             let holder = try await profile.holder(of: text).userID
             return (holder.isEmpty ? nil : .userID(try account(holder)), "phone_number")
         case .importedID(let text):
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw IdentityFault.operation(.accountUnnamed) }
+            guard parts.count == 2 else { throw IdentityError.operation(.accountUnnamed) }
             return (.importedID(source: String(parts[0]), oldID: String(parts[1])), "imported_id")
         case nil:
-            throw IdentityFault.operation(.accountUnnamed)
+            throw IdentityError.operation(.accountUnnamed)
         }
     }
 }

@@ -24,7 +24,7 @@ extension OperatorMethods {
             }
             switch try await opener.open(holder, for: claimant, .byOperator(name), deadline: context.deadline) {
             case .opened(let providers): response.providers = providers
-            case .isUnderWay, .mustWait: throw IdentityFault.link(.absorptionUnderWay)
+            case .isUnderWay, .mustWait: throw IdentityError.link(.absorptionUnderWay)
             case .refused(let refusal): throw Self.fault(refusal)
             }
             return response
@@ -63,7 +63,7 @@ extension OperatorMethods {
         }
     }
 
-    private static func fault(_ refusal: AccountOpening.Refusal) -> IdentityFault {
+    private static func fault(_ refusal: AccountOpening.Refusal) -> IdentityError {
         switch refusal {
         case .gone, .claimantGone: .accountNotFound
         case .blocked: .signIn(.accountBlocked)

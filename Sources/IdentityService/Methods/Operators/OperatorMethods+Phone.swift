@@ -70,7 +70,7 @@ extension OperatorMethods {
             let holder = try await profile.holder(of: text)
             return holder.userID.isEmpty ? nil : (try account(holder.userID), holder.phoneNumber)
         case nil:
-            throw IdentityFault.operation(.accountUnnamed)
+            throw IdentityError.operation(.accountUnnamed)
         }
     }
 }

@@ -29,11 +29,11 @@ struct OperatorMethods: OperatorServiceHandler {
     ) async throws -> Response {
         try await context.answer {
             let names = context.peer.certificateNames
-            guard operators.believes(names) else { throw IdentityFault.operation(.notAnOperator) }
+            guard operators.believes(names) else { throw IdentityError.operation(.notAnOperator) }
             return try await body(operators.name(in: names))
         }
     }
 
     /// The account that a request names.
-    func account(_ text: String) throws(IdentityFault) -> UserID { try UserID(text, or: IdentityFault.userIDInvalid) }
+    func account(_ text: String) throws(IdentityError) -> UserID { try UserID(text, or: IdentityError.userIDInvalid) }
 }

@@ -64,7 +64,7 @@ struct OperatorProfiles: Sendable {
         } catch {
             if error.code == .invalidArgument { throw error }
             logger.warning("profile cannot be asked for an operator", metadata: ["rpc_code": "\(error.code)"])
-            throw IdentityFault.operation(.profileUnavailable)
+            throw IdentityError.operation(.profileUnavailable)
         }
     }
 }

@@ -38,8 +38,8 @@ public struct ChannelKeys: Sendable {
     }
 
     /// What is wrong with the keys and the files that they name now. Reads the files.
-    public func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        var faults: [ConfigurationFault] = []
+    public func faults(_ configuration: Configuration) -> [ConfigurationError] {
+        var faults: [ConfigurationError] = []
         if configuration[SharedKeys.servicesAuthorities] == nil, configuration[certificate] != nil {
             faults.append(.needs(certificate, SharedKeys.servicesAuthorities))
         }

@@ -14,7 +14,7 @@ public enum DatabaseTLS: String, CaseIterable, Sendable {
 
 extension Configuration {
     /// What is wrong with these keys and the file that they name now. Reads the file.
-    public var databaseTLSFaults: [ConfigurationFault] {
+    public var databaseTLSFaults: [ConfigurationError] {
         let faults = TLSFiles.authorityFaults(SharedKeys.databaseAuthorities, self)
         guard self[SharedKeys.databaseAuthorities] != nil else { return faults }
         switch self[SharedKeys.databaseTLS] {
@@ -22,7 +22,7 @@ extension Configuration {
         case .disable, .prefer, .require:
             let key = SharedKeys.databaseAuthorities.name
             return faults + [
-                ConfigurationFault(key: key, problem: "is used only if \(SharedKeys.databaseTLS.name) is verify-full")
+                ConfigurationError(key: key, problem: "is used only if \(SharedKeys.databaseTLS.name) is verify-full")
             ]
         }
     }

@@ -65,8 +65,8 @@ public struct ServerTLSKeys: Sendable {
     }
 
     /// What is wrong with the keys and the files that they name now. Reads the files.
-    public func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        var faults: [ConfigurationFault] = []
+    public func faults(_ configuration: Configuration) -> [ConfigurationError] {
+        var faults: [ConfigurationError] = []
         if configuration[certificate] == nil, configuration[clientAuthorities] != nil {
             faults.append(.needs(clientAuthorities, certificate))
         }
@@ -77,13 +77,13 @@ public struct ServerTLSKeys: Sendable {
     }
 
     /// As ``faults(_:)``, for ``ofEdge``.
-    public func faultsOfEdge(_ configuration: Configuration) -> [ConfigurationFault] {
+    public func faultsOfEdge(_ configuration: Configuration) -> [ConfigurationError] {
         let isAlone = configuration[certificate] == nil && configuration[clientAuthorities] != nil
         return (isAlone ? [.needs(clientAuthorities, certificate)] : []) + fileFaults(configuration)
             + TLSFiles.authorityFaults(probeAuthorities, configuration)
     }
 
-    private func fileFaults(_ configuration: Configuration) -> [ConfigurationFault] {
+    private func fileFaults(_ configuration: Configuration) -> [ConfigurationError] {
         TLSFiles.pairFaults(certificate, key, configuration)
             + TLSFiles.authorityFaults(clientAuthorities, configuration)
     }

@@ -51,7 +51,7 @@ public struct ServiceKeys: Sendable {
             default: false,
             help:
                 "Whether \(program) may listen elsewhere than on loopback without TLS, the callers' authorities and the "
-                + "rules of who may call what. Whoever reaches it then reads and changes everything."
+                + "rules of who may call what. Anyone who reaches it then reads and changes everything."
         )
         metricsListen = SharedKeys.metricsListen(program: program)
         databaseUser = .string(

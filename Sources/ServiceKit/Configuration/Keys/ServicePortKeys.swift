@@ -52,15 +52,15 @@ public struct ServicePortKeys: Sendable {
     }
 
     /// What is wrong with the keys.
-    public func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+    public func faults(_ configuration: Configuration) -> [ConfigurationError] {
         guard let listed = configuration[origins] else { return [] }
-        var faults: [ConfigurationFault] = []
+        var faults: [ConfigurationError] = []
         if !configuration[connect] {
-            faults.append(ConfigurationFault(key: origins.name, problem: "needs \(connect.name)=true"))
+            faults.append(ConfigurationError(key: origins.name, problem: "needs \(connect.name)=true"))
         }
         if !listed.allSatisfy(Self.isOrigin) {
             faults.append(
-                ConfigurationFault(
+                ConfigurationError(
                     key: origins.name,
                     problem:
                         "must hold origins as browsers write them, such as http://localhost:3000: no path, and * is none"

@@ -110,7 +110,7 @@ public enum SharedKeys {
         "VESTIBULE_DRAIN_LIMIT",
         in: .zero ... .seconds(600),
         default: .seconds(20),
-        help: "How long a process that was told to stop waits for its calls to end."
+        help: "How long a stopping process waits for its calls to end."
     )
     /// How many connections a service takes at once.
     public static let connections = ConfigurationKey.int(

@@ -7,7 +7,7 @@ enum TLSFiles {
         _ certificate: ConfigurationKey<String?>,
         _ key: ConfigurationKey<String?>,
         _ configuration: Configuration
-    ) -> [ConfigurationFault] {
+    ) -> [ConfigurationError] {
         switch (configuration[certificate], configuration[key]) {
         case (nil, nil): return []
         case (.some, nil): return [.needs(certificate, key)]
@@ -23,27 +23,27 @@ enum TLSFiles {
     static func authorityFaults(
         _ authorities: ConfigurationKey<String?>,
         _ configuration: Configuration
-    ) -> [ConfigurationFault] {
+    ) -> [ConfigurationError] {
         guard let file = configuration[authorities] else { return [] }
         return [fault(authorities, TLSConfiguration(authoritiesFile: file))].compactMap(\.self)
     }
 
-    private static func fault(_ key: ConfigurationKey<String?>, _ files: TLSConfiguration) -> ConfigurationFault? {
+    private static func fault(_ key: ConfigurationKey<String?>, _ files: TLSConfiguration) -> ConfigurationError? {
         do {
             try files.check()
             return nil
         } catch {
-            return ConfigurationFault(key: key.name, problem: "cannot be used: \(error)")
+            return ConfigurationError(key: key.name, problem: "cannot be used: \(error)")
         }
     }
 }
 
-extension ConfigurationFault {
+extension ConfigurationError {
     /// A key was given without another one that it makes no sense without.
     static func needs<Given, Missing>(
         _ given: ConfigurationKey<Given>,
         _ missing: ConfigurationKey<Missing>
-    ) -> ConfigurationFault {
-        ConfigurationFault(key: given.name, problem: "needs \(missing.name) too")
+    ) -> ConfigurationError {
+        ConfigurationError(key: given.name, problem: "needs \(missing.name) too")
     }
 }

@@ -16,7 +16,7 @@ extension ConfigurationKey where Value == String? {
             let isOverridden = specificName.flatMap { input.text($0) } != nil
             guard isOff || isOverridden else {
                 throw ConfigurationProblem(
-                    "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
+                    "must be grpc: traces are sent by OTLP over gRPC alone, usually to a collector's port 4317"
                 )
             }
             return nil

@@ -34,14 +34,14 @@ extension TraceKeys {
     }
 
     /// What is wrong beyond the values of single keys. Reads the files of TLS.
-    public static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+    public static func faults(_ configuration: Configuration) -> [ConfigurationError] {
         guard isOn(configuration) else { return [] }
-        var faults: [ConfigurationFault] = []
+        var faults: [ConfigurationError] = []
         let collector = CollectorEndpoint(endpointText(configuration))
         if collector == nil {
             let name = configuration[tracesEndpoint] == nil ? endpoint.name : tracesEndpoint.name
             faults.append(
-                ConfigurationFault(
+                ConfigurationError(
                     key: name,
                     problem: "must be scheme, host and port alone, such as http://localhost:4317"
                 )
@@ -49,14 +49,14 @@ extension TraceKeys {
         }
         if configuration[batchSpansMax] > configuration[queueSpansMax] {
             faults.append(
-                ConfigurationFault(key: batchSpansMax.name, problem: "must not be more than \(queueSpansMax.name)")
+                ConfigurationError(key: batchSpansMax.name, problem: "must not be more than \(queueSpansMax.name)")
             )
         }
         if let collector, !collector.isEncrypted {
             // One letter less in the endpoint must not turn TLS off in silence.
             for file in [authorities, certificate, key] where configuration[file] != nil {
                 faults.append(
-                    ConfigurationFault(key: file.name, problem: "has no effect: the endpoint is not https://")
+                    ConfigurationError(key: file.name, problem: "has no effect: the endpoint is not https://")
                 )
             }
         }

@@ -1,0 +1,229 @@
+import Glibc
+import JOSE
+import Models
+
+/// What identity hands to profile while it imports: lines of JSON, in the order of the rows. Nobody else writes it.
+///
+/// The first line says what is imported: `{"vestibule_import":1,"digest":"…","source":"…","dry":false}`. Then a line for each
+/// account that is there now and of which profile keeps something: `{"line":2,"id":"…","user_id":"…","display_name":"…","username":"…",
+/// "phone_number":"+63…"}`. `{"position":"…"}` ends a batch: what came before it may be applied, and an import that
+/// goes on begins there. `{"end":true}` is the last line; without it the stream was cut off.
+public enum ProfileStream {
+    /// The most accounts between two positions.
+    public static let batchMax = 2000
+    /// The longest line, in bytes.
+    static let lineBytesMax = 16 * 1024
+    static let version: Int64 = 1
+
+    /// What is imported.
+    public struct Header: Sendable, Hashable {
+        /// By what an import that goes on knows its input.
+        public let digest: [UInt8]
+        /// Where it comes from.
+        public let source: String
+        /// Whether nothing is to be changed.
+        public let isDry: Bool
+
+        /// A header.
+        public init(digest: [UInt8], source: String, isDry: Bool) {
+            self.digest = digest
+            self.source = source
+            self.isDry = isDry
+        }
+    }
+
+    /// What profile keeps of an account.
+    public struct Row: Sendable, Hashable {
+        /// The line of its row in the file.
+        public let line: Int64
+        /// What its former backend called it.
+        public let oldID: String
+        /// The account.
+        public let userID: UserID
+        /// Its name.
+        public let displayName: DisplayName?
+        /// Its username.
+        public let username: Username?
+        /// Its number.
+        public let phone: PhoneNumber?
+
+        /// What there is of a candidate.
+        public init(_ candidate: ImportCandidate) {
+            self.init(
+                line: candidate.line,
+                oldID: candidate.account.oldID,
+                userID: candidate.account.userID,
+                displayName: candidate.displayName,
+                username: candidate.username,
+                phone: candidate.phone
+            )
+        }
+
+        /// A row.
+        public init(
+            line: Int64,
+            oldID: String,
+            userID: UserID,
+            displayName: DisplayName?,
+            username: Username?,
+            phone: PhoneNumber?
+        ) {
+            self.line = line
+            self.oldID = oldID
+            self.userID = userID
+            self.displayName = displayName
+            self.username = username
+            self.phone = phone
+        }
+
+        /// Whether profile has anything to do.
+        public var isEmpty: Bool { displayName == nil && username == nil && phone == nil }
+    }
+
+    /// A line behind the first.
+    public enum Message: Sendable, Hashable {
+        /// An account.
+        case row(Row)
+        /// The end of a batch.
+        case position(ImportPosition)
+        /// The end.
+        case end
+    }
+}
+
+/// Writes the lines.
+public final class ProfileStreamWriter {
+    private let descriptor: Int32
+    private var pending: [UInt8] = []
+
+    /// A writer to an open descriptor, which stays its owner's.
+    public init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Writes the first line.
+    public func begin(_ header: ProfileStream.Header) throws(ImportError) {
+        add {
+            $0.add("vestibule_import", ProfileStream.version)
+            $0.add("digest", Hex.encode(header.digest))
+            $0.add("source", header.source)
+            $0.add("dry", header.isDry)
+        }
+        try flush()
+    }
+
+    /// Adds an account, which the next position writes.
+    public func add(_ row: ProfileStream.Row) {
+        add {
+            $0.add("line", row.line)
+            $0.add("id", row.oldID)
+            $0.add("user_id", row.userID.description)
+            if let name = row.displayName { $0.add("display_name", name.value) }
+            if let username = row.username { $0.add("username", username.value) }
+            if let phone = row.phone { $0.add("phone_number", phone.e164) }
+        }
+    }
+
+    /// Ends a batch.
+    public func end(at position: ImportPosition) throws(ImportError) {
+        add { $0.add("position", position.description) }
+        try flush()
+    }
+
+    /// Ends all of it.
+    public func end() throws(ImportError) {
+        add { $0.add("end", true) }
+        try flush()
+    }
+
+    private func add(_ members: (inout JSONWriter) -> Void) {
+        pending += JSONWriter.object(members)
+        pending.append(UInt8(ascii: "\n"))
+    }
+
+    private func flush() throws(ImportError) {
+        try writeWhole(descriptor, pending, "the way to profile")
+        pending.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Reads the lines, strictly.
+public struct ProfileStreamReader {
+    /// What is imported.
+    public let header: ProfileStream.Header
+    private var input: ByteInput
+
+    /// Reads the first line of an open descriptor, which stays its owner's.
+    public init(_ descriptor: Int32) throws(ImportError) {
+        try self.init(
+            ByteInput(name: "standard input", count: 0, pieceBytes: 64 * 1024) { _, buffer throws(ImportError) in
+                while true {
+                    let count = read(descriptor, buffer.baseAddress, buffer.count)
+                    if count >= 0 { return count }
+                    guard errno == EINTR else {
+                        throw ImportError("standard input", String(cString: strerror(errno)))
+                    }
+                }
+            }
+        )
+    }
+
+    init(_ input: ByteInput) throws(ImportError) {
+        self.input = input
+        guard let object = try Self.line(&self.input) else {
+            throw ImportError(input.name, "it is empty: `identity import` writes what is read here")
+        }
+        guard object["vestibule_import"]?.integer == ProfileStream.version,
+            let digest = object["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == SHA256.byteCount,
+            let source = object["source"]?.string, let isDry = object["dry"]?.bool
+        else { throw ImportError(input.name, line: 1, "this is nothing that `identity import` of this version writes") }
+        header = ProfileStream.Header(digest: digest, source: source, isDry: isDry)
+    }
+
+    /// The next line.
+    ///
+    /// - Throws: `ImportError` also at an end without the line that says so.
+    public mutating func next() throws(ImportError) -> ProfileStream.Message {
+        let line = input.line
+        guard let object = try Self.line(&input) else {
+            throw ImportError(input.name, "it was cut off: identity ended before its end")
+        }
+        if object["end"]?.bool == true { return .end }
+        if let position = object["position"]?.string.flatMap({ ImportPosition($0) }) { return .position(position) }
+        guard let number = object["line"]?.integer, let oldID = object["id"]?.string,
+            let userID = object["user_id"]?.string.flatMap({ UserID($0) }),
+            let name = Self.value(object["display_name"], { try? DisplayName($0) }),
+            let username = Self.value(object["username"], { try? Username($0) }),
+            let phone = Self.value(object["phone_number"], { PhoneNumber(stored: $0) })
+        else { throw ImportError(input.name, line: line, "this is no line of an import") }
+        return .row(
+            ProfileStream.Row(
+                line: number,
+                oldID: oldID,
+                userID: userID,
+                displayName: name,
+                username: username,
+                phone: phone
+            )
+        )
+    }
+
+    /// The value of a member that may be away, in two layers: nil for one that is no such value.
+    private static func value<Value>(_ member: JSONValue?, _ make: (String) -> Value?) -> Value?? {
+        guard let member else { return .some(nil) }
+        guard let value = member.string.flatMap(make) else { return nil }
+        return .some(value)
+    }
+
+    private static func line(_ input: inout ByteInput) throws(ImportError) -> JSONObject? {
+        var bytes: [UInt8] = []
+        while let byte = try input.next() {
+            if byte == UInt8(ascii: "\n") {
+                guard let object = try? JSONObject(parsing: bytes) else { throw input.fault("this is no JSON") }
+                return object
+            }
+            bytes.append(byte)
+            guard bytes.count <= ProfileStream.lineBytesMax else { throw input.fault("a line is too long") }
+        }
+        // A line that has no end says nothing.
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+extension IdentityStore {
+    /// Writes down what other services told for each target that wants it, and tells which types are wanted by any. One round trip.
+    ///
+    /// What is told again is there already, or was taken by its target and comes to it again with the same id. Of an account that was
+    /// closed nothing is told but that.
+    func accept(_ events: [ReceivedEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> [String] {
+        let wanted = "SELECT DISTINCT unnest(types) FROM webhook_targets"
+        guard !events.isEmpty else {
+            return try await database.query("\(unsafeSQL: wanted)", deadline: deadline).map { try $0.decode(0) }
+        }
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.execute(
+            """
+            WITH told AS (
+                INSERT INTO webhook_deliveries (event_id, target, type, user_id, occurred_at, data, tried_from, next_at)
+                SELECT event.event_id, target.name, event.type, event.user_id, event.occurred_at,
+                    jsonb_strip_nulls(jsonb_build_object('user_id', event.user_id, 'group_id', event.group_id,
+                        'member_id', event.member_id)),
+                    \(now), \(now)
+                FROM unnest(\(events.map(\.id.uuid)), \(events.map(\.type.rawValue)), \(events.map(\.userID.uuid)),
+                    \(events.map { PostgresTimestamp(milliseconds: $0.occurredAtMilliseconds) }),
+                    \(events.map { $0.groupID?.uuid }), \(events.map { $0.memberID?.uuid }))
+                    AS event (event_id, type, user_id, occurred_at, group_id, member_id)
+                JOIN webhook_targets target ON event.type = ANY (target.types)
+                WHERE NOT EXISTS (SELECT FROM account_closings closed WHERE closed.user_id = event.user_id)
+                ORDER BY event.event_id, target.name
+                ON CONFLICT (event_id, target) DO NOTHING
+            )
+            \(unsafeSQL: wanted)
+            """,
+            deadline: deadline
+        ).map { try $0.decode(0) }
+    }
+}
