@@ -35,7 +35,7 @@ class ErrorRulesTests(unittest.TestCase):
         self.assertEqual(self.errors('Problem(.conflict, code: "PHONE_TAKEN")', "Sources/GatewayService/A.swift"), [])
         for line in ('case .taken: "PHONE_LOST"', 'reason: "PHONE_LOST"', 'static let lostReason = "PHONE_LOST"'):
             self.assertIn("PHONE_LOST is not in", self.errors(good + line)[0], line)
-        self.assertIn("PHONE_LOST", self.errors(good + 'input.addFault("a", code: "PHONE_LOST")')[0])
+        self.assertIn("PHONE_LOST", self.errors(good + 'input.addError("a", code: "PHONE_LOST")')[0])
         self.assertEqual(self.errors(good + 'code: "INVALID"', "Sources/ProviderSimulator/A.swift")[0],
                          f"{error_rules.TABLE}: nothing answers PHONE_TAKEN")
 
@@ -91,7 +91,7 @@ class SourceTextTests(unittest.TestCase):
 
 class DecoderRuleTests(unittest.TestCase):
     PATH = "Sources/InvitesService/Background/Place.swift"
-    HEAD = "struct Place: CursorPayload, Hashable {\n init(from reader: inout ByteReader<CursorFault>) {}\n"
+    HEAD = "struct Place: CursorPayload, Hashable {\n init(from reader: inout ByteReader<CursorError>) {}\n"
 
     def faults(self, line, path=PATH, head=HEAD):
         return messages(decoder_rules.check, path, f"{head}{line}\n}}\n")

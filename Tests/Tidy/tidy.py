@@ -17,6 +17,7 @@ import error_rules
 import file_rules
 import import_rules
 import include_rules
+import language_rules
 import migration_rules
 import page_rules
 import proto_rules
@@ -69,6 +70,7 @@ def main(arguments):
     faults += service_rules.check(paths, lambda path: read(root, path))
     layer = {}
     swift = []
+    prose = []
     for path in paths:
         text = read(root, path)
         if text is not None:
@@ -76,11 +78,14 @@ def main(arguments):
             faults += check_file(file, root)
             if file.is_swift:
                 swift.append(file)
+            if language_rules.counted(file):
+                prose.append(file)
             faults += page_rules.check(file, paths, lambda quoted: read(root, quoted))
             if path.startswith(include_rules.LAYER) and path.endswith((".c", ".h")):
                 layer[path] = text
     faults += include_rules.check(layer)
     faults += decoder_rules.check_fuzzer(swift)
+    faults += language_rules.check(prose)
     if error_rules.TABLE in paths:
         faults += error_rules.check(swift, read(root, error_rules.TABLE))
     for fault in faults:

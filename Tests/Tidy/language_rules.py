@@ -1,0 +1,75 @@
+"""Turns of phrase that readers had to read twice, such as "whoever" or "what is told", do not come back.
+
+README.md, CONTRIBUTING.md and docs/ have none. Elsewhere each folder may have as many as it had when it was last cleaned; a change
+that removes some lowers the limit. CONTRIBUTING.md says what to write instead.
+"""
+
+import re
+
+from source_text import Fault
+
+TURNS = re.compile(
+    r"\b(whoever|one who|those who|that which|what is told|(?:is|are|was|were|be|been|being) told|tells? of|comes? to be|of chance)\b",
+    re.IGNORECASE)
+#: Files that show the turns, to say what is better.
+EXEMPT = {"CONTRIBUTING.md", "CHANGELOG.md"}
+CLEAN = ("README.md", "docs/")
+SUFFIXES = (".swift", ".c", ".h", ".md", ".py", ".proto", ".sh", ".json", ".yaml", ".yml")
+
+#: The most turns in a folder. Lower a number when you have removed some; never raise one.
+LIMITS = {
+    ".": 4, "Sources/API": 2, "Sources/AccountImport": 7, "Sources/CRPC": 74, "Sources/Certificates": 1, "Sources/Connect": 6,
+    "Sources/Deployment": 3, "Sources/Executables": 9, "Sources/GatewayService": 138, "Sources/HTTP": 3, "Sources/HTTPJSON": 8,
+    "Sources/IdentityDomain": 36, "Sources/IdentityService": 326, "Sources/Images": 1, "Sources/InvitesDomain": 21,
+    "Sources/InvitesService": 186, "Sources/JOSE": 5, "Sources/KeyRings": 6, "Sources/Load": 9, "Sources/LocalStack": 3,
+    "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6, "Sources/Postgres": 23, "Sources/ProfileDomain": 15,
+    "Sources/ProfileService": 71, "Sources/ProviderSimulator": 14, "Sources/RPC": 12, "Sources/RPCTransport": 21,
+    "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6, "Sources/ServiceStore": 25,
+    "Sources/SessionVerifier": 7, "Tests/AccountImportTests": 1, "Tests/Attack": 2, "Tests/CRPC": 24, "Tests/CertificatesTests": 1,
+    "Tests/Chaos": 22, "Tests/Clients": 17, "Tests/Compose": 3, "Tests/ConnectTests": 6, "Tests/DecoderFuzzTests": 2,
+    "Tests/DeploymentTests": 2, "Tests/EndToEnd": 61, "Tests/Fuzz": 3, "Tests/GatewayServiceTests": 74,
+    "Tests/GettingStartedTests": 1, "Tests/HTTP1": 3, "Tests/HTTPJSONTests": 6, "Tests/IdentityDomainTests": 9,
+    "Tests/IdentityServiceTests": 157, "Tests/ImagesTests": 3, "Tests/Interop": 7, "Tests/InvitesDomainTests": 11,
+    "Tests/InvitesServiceTests": 102, "Tests/JOSETests": 1, "Tests/KeyRingsTests": 2, "Tests/LoadTests": 2,
+    "Tests/LocalStackTests": 2, "Tests/ModelsTests": 1, "Tests/OTLPTests": 1, "Tests/OutgoingHTTPTests": 7, "Tests/Performance": 32,
+    "Tests/PlaceModelTests": 32, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4, "Tests/ProfileServiceTests": 73,
+    "Tests/ProviderSimulatorTests": 10, "Tests/RPCTransportTests": 10, "Tests/ServiceKitTests": 16, "Tests/ServiceModelsTests": 2,
+    "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 15, "proto": 96,
+}
+
+
+def folder_of(path):
+    """The folder that a file is counted in: `Sources/IdentityService`, `Tests/EndToEnd`, `docker`, or the root."""
+    parts = path.split("/")
+    return "/".join(parts[:2] if parts[0] in ("Sources", "Tests") and len(parts) > 2 else parts[:1]) if len(parts) > 1 else "."
+
+
+def count(files):
+    """How many turns each folder has."""
+    counts = {}
+    for file in files:
+        if counted(file):
+            found = len(TURNS.findall(file.text))
+            if found:
+                folder = folder_of(file.path)
+                counts[folder] = counts.get(folder, 0) + found
+    return counts
+
+
+def counted(file):
+    return (file.path.endswith(SUFFIXES) and not file.is_generated and file.path not in EXEMPT
+            and not file.path.startswith("Tests/Tidy/"))
+
+
+def check(files, limits=None):
+    """Turns where none may be, and folders with more than they had."""
+    limits = LIMITS if limits is None else limits
+    for file in files:
+        if file.path.startswith(CLEAN) and file.path not in EXEMPT:
+            for match in TURNS.finditer(file.text):
+                yield file.fault(match.start(), f'"{match.group()}" needs two readings; see CONTRIBUTING.md')
+    counts = count(files)
+    for folder in sorted({folder_of(file.path) for file in files if counted(file)}):
+        found, limit = counts.get(folder, 0), limits.get(folder, 0)
+        if found > limit:
+            yield Fault(folder, 1, f"{found} turns that need two readings, at most {limit}; see CONTRIBUTING.md")
