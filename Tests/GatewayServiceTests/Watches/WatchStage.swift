@@ -26,10 +26,8 @@ final class WatchStage: Sendable {
 
     private let passed: Passed
     private let state = Mutex(State())
-    private let news: AsyncStream<InvitesV1.WatchGroupsResponse>
-    private let tell: AsyncStream<InvitesV1.WatchGroupsResponse>.Continuation
-    private let ends: AsyncStream<IdentityV1.WatchRevocationsResponse>
-    private let endSession: AsyncStream<IdentityV1.WatchRevocationsResponse>.Continuation
+    private let news = Feed<InvitesV1.WatchGroupsResponse>()
+    private let ends = Feed<IdentityV1.WatchRevocationsResponse>()
 
     static let sessionID = "0190c2a5-7f00-7000-8000-0000000000aa"
 
@@ -41,8 +39,6 @@ final class WatchStage: Sendable {
         let passed = Passed()
         self.passed = passed
         gateway = TestGateway(watchLimits: limits, nowSeconds: { Self.start + passed.seconds.withLock { $0 } })
-        (news, tell) = AsyncStream.makeStream()
-        (ends, endSession) = AsyncStream.makeStream()
     }
 
     /// Limits with short times.
@@ -91,7 +87,7 @@ final class WatchStage: Sendable {
             }
             answers.watchRevocations = { [ends] _, responses, _ in
                 try await responses.write(.with { $0.caughtUp = true })
-                for await message in ends { try await responses.write(message) }
+                for await message in ends.subscribe() { try await responses.write(message) }
             }
         }
         gateway.stubs.invites.set { answers in
@@ -102,7 +98,7 @@ final class WatchStage: Sendable {
                     defer { group.cancelAll() }
                     group.addTask { for try await request in requests { try await self.take(request, responses) } }
                     group.addTask {
-                        for await message in self.news {
+                        for await message in self.news.subscribe() {
                             if message.news == nil { throw RPCError(.unavailable, "the server is stopping") }
                             try await responses.write(message)
                         }
@@ -131,7 +127,7 @@ final class WatchStage: Sendable {
 
     /// Has invites tell those who watch of a group's change.
     func change(_ kind: InvitesV1.GroupChangeKind, position: UInt8, to ids: [UInt64]) {
-        tell.yield(
+        news.send(
             .with {
                 $0.changed.position = .init([position])
                 $0.changed.watched = [
@@ -152,7 +148,7 @@ final class WatchStage: Sendable {
 
     /// Has invites say that nobody knows what has changed.
     func reset(position: UInt8) {
-        tell.yield(
+        news.send(
             .with {
                 $0.changed.position = .init([position])
                 $0.changed.isReset = true
@@ -161,11 +157,11 @@ final class WatchStage: Sendable {
     }
 
     /// Has invites end the stream.
-    func loseStream() { tell.yield(.init()) }
+    func loseStream() { news.send(.init()) }
 
     /// Has identity tell that sessions ended.
     func end(_ sessions: [String], sessionsFrom: Int64? = nil) {
-        endSession.yield(
+        ends.send(
             .with {
                 $0.sessionIds = sessions
                 $0.caughtUp = true
@@ -183,7 +179,7 @@ final class WatchStage: Sendable {
     }
 
     /// Has identity tell that an account was changed.
-    func change(_ change: IdentityV1.AccountChange) { endSession.yield(.with { $0.accountChanges = [change] }) }
+    func change(_ change: IdentityV1.AccountChange) { ends.send(.with { $0.accountChanges = [change] }) }
 
     /// `GET /me/events` until it ends; the text of it.
     func watch(after position: String? = nil) async throws -> (status: Int, text: String) {
@@ -200,5 +196,31 @@ final class WatchStage: Sendable {
             try #require(ContinuousClock.now < deadline, "not within a minute")
             try await Task.sleep(for: .milliseconds(1))
         }
+    }
+}
+
+/// Messages for the subscriber that there is, or for the next one. An `AsyncStream` alone ends with its first subscriber.
+private final class Feed<Message: Sendable>: Sendable {
+    private struct State {
+        var subscriber: AsyncStream<Message>.Continuation?
+        var waiting: [Message] = []
+    }
+
+    private let state = Mutex(State())
+
+    func send(_ message: Message) {
+        state.withLock { state in
+            if case .enqueued = state.subscriber?.yield(message) { return }
+            state.waiting.append(message)
+        }
+    }
+
+    func subscribe() -> AsyncStream<Message> {
+        let (stream, subscriber) = AsyncStream<Message>.makeStream()
+        state.withLock { state in
+            for message in state.waiting { subscriber.yield(message) }
+            state = State(subscriber: subscriber)
+        }
+        return stream
     }
 }
