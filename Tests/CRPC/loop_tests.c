@@ -278,6 +278,43 @@ TEST(a_watch_that_was_freed_never_fires_again_even_in_this_turn) {
     for (int i = 0; i < 4; i++) (void)close(pair.ends[i / 2][i % 2]);
 }
 
+static void log_and_stop(void *context) {
+    log *log = context;
+    write_log(log, 't');
+    stop_now(log);
+}
+
+/// As where a child process has a copy of the descriptor for a moment: epoll reports the file, though its watch is freed.
+TEST(a_watch_of_a_file_that_was_closed_under_it_never_fires_again) {
+    log log = {0};
+    crpc_loop *loop = make_loop(&log);
+    crpc_timer *timer;
+    REQUIRE(crpc_timer_new(loop, log_and_stop, &log, &timer) == CRPC_OK);
+    int copies[CRPC_STALE_WATCHES_MAX + 1], others[CRPC_STALE_WATCHES_MAX + 1];
+    for (int i = 0; i <= CRPC_STALE_WATCHES_MAX; i++) {
+        int ends[2];
+        crpc_watch *watch;
+        REQUIRE(pipe(ends) == 0);
+        others[i] = ends[1];
+        copies[i] = dup(ends[0]);
+        REQUIRE(crpc_watch_new(loop, ends[0], CRPC_READABLE, free_both, NULL, &watch) == CRPC_OK);
+        (void)close(ends[0]);
+        // The oldest is forgotten where there are too many; its file is gone by then.
+        if (i == 0) (void)close(copies[i]);
+        else EXPECT_EQUAL(write(others[i], "x", 1), 1);
+        crpc_watch_free(watch);
+    }
+    EXPECT_EQUAL(crpc_timer_set(timer, crpc_loop_now_ns(loop) + 20000000), CRPC_OK);
+    crpc_loop_run(loop);
+    EXPECT_BYTES(log.text, log.length, "t", 1);
+    crpc_timer_free(timer);
+    crpc_loop_free(loop);
+    for (int i = 0; i <= CRPC_STALE_WATCHES_MAX; i++) {
+        if (i > 0) (void)close(copies[i]);
+        (void)close(others[i]);
+    }
+}
+
 static void log_ready(void *context, int ready) {
     log *log = context;
     write_log(log, (char)('0' + ready));

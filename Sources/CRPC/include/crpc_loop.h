@@ -89,7 +89,8 @@ int crpc_watch_new(
 int crpc_watch_set_interest(crpc_watch *watch, int interest);
 
 /// Ends the watch: its callback never fires again, even if it is called from inside a callback of this turn.
-/// Call it before the file is closed. Frees the watch.
+/// Call it before the file is closed; where that can't be, the memory is kept for a while, since a child process may still have
+/// the file. Frees the watch.
 void crpc_watch_free(crpc_watch *watch);
 
 /// Makes a timer that is not set. Errors: MEMORY.

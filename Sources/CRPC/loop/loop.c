@@ -86,6 +86,7 @@ void crpc_loop_free(crpc_loop *loop) {
     free(loop->write_buffer);
     free(loop->jobs);
     crpc_timers_end(&loop->timers);
+    for (int i = 0; i < CRPC_STALE_WATCHES_MAX; i++) free(loop->stale[i]);
     free(loop);
 }
 
@@ -143,7 +144,8 @@ static void loop_wait(crpc_loop *loop) {
     for (loop->ready_at = 0; loop->ready_at < loop->ready_count;) {
         int i = loop->ready_at++;
         crpc_watch *watch = loop->ready[i];
-        if (watch == NULL) continue; // ended by a callback of this turn
+        // Ended by a callback of this turn, or of a file that was closed under it.
+        if (watch == NULL || watch->function == NULL) continue;
         watch->function(watch->context, loop_ready_of(events[i].events));
     }
     loop->ready_at = loop->ready_count = 0;

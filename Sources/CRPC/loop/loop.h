@@ -16,6 +16,8 @@
 enum { CRPC_WRITE_BUFFER = 65536, CRPC_WRITE_SLACK = 32768 };
 /// Events taken from epoll at a time.
 enum { CRPC_EVENTS_MAX = 256 };
+/// Freed watches that are kept because epoll may still report them (see `crpc_watch_free`).
+enum { CRPC_STALE_WATCHES_MAX = 64 };
 
 /// A file that is watched; part of its owner, or made by `crpc_watch_new`.
 struct crpc_watch {
@@ -57,6 +59,8 @@ struct crpc_loop {
     crpc_watch wake;          // of wake_fd
     crpc_watch *ready[CRPC_EVENTS_MAX]; // watches of this turn that were not called yet; NULL once freed
     int ready_at, ready_count;
+    crpc_watch *stale[CRPC_STALE_WATCHES_MAX]; // a ring
+    unsigned stale_at;
     crpc_link lingering;      // sockets whose connection has ended, the oldest first (transport/linger.h)
     uint32_t lingering_count;
     uint8_t *read_buffer;

@@ -38,20 +38,32 @@ int crpc_watch_set_interest(crpc_watch *watch, int interest) {
     return CRPC_OK;
 }
 
-void crpc_watch_end(crpc_watch *watch) {
-    if (watch->function == NULL) return;
+/// Ends it. False if epoll has not removed the file, since its descriptor was closed before.
+static bool watch_remove(crpc_watch *watch) {
+    if (watch->function == NULL) return true;
     crpc_loop *loop = watch->loop;
-    // It fails only for a file that was closed before, which epoll has forgotten by itself.
-    (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    bool is_removed = epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL) == 0;
     watch->function = NULL;
     for (int i = loop->ready_at; i < loop->ready_count; i++)
         if (loop->ready[i] == watch) loop->ready[i] = NULL;
+    return is_removed;
 }
+
+void crpc_watch_end(crpc_watch *watch) { (void)watch_remove(watch); }
 
 void crpc_watch_free(crpc_watch *watch) {
     if (watch == NULL) return;
-    crpc_watch_end(watch);
-    free(watch);
+    crpc_loop *loop = watch->loop;
+    if (watch_remove(watch)) {
+        free(watch);
+        return;
+    }
+    // epoll forgets a closed descriptor with its open file, which lives on while another process has it: a child between fork
+    // and exec. Until then it reports the file, with the pointer to this watch. libcurl closes sockets whose connection failed
+    // before it ends their watch.
+    free(loop->stale[loop->stale_at]);
+    loop->stale[loop->stale_at] = watch;
+    loop->stale_at = (loop->stale_at + 1) % CRPC_STALE_WATCHES_MAX;
 }
 
 int crpc_timer_new(crpc_loop *loop, crpc_function function, void *context, crpc_timer **result) {
