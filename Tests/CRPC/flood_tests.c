@@ -73,6 +73,29 @@ TEST(a_flood_of_any_frame_is_dismissed) {
     }
 }
 
+// What is owed to the streams before it is more than one buffer holds.
+TEST(a_flood_that_came_at_once_is_told_why) {
+    enum { HEADS = 12000, HEAD = 9 };
+    static const uint8_t empty[HEAD] = {0, 0, 0, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM};
+    rig_setup setup = rig_defaults();
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    static uint8_t heads[HEADS * HEAD];
+    for (uint32_t i = 0; i < HEADS; i++) {
+        uint8_t *head = heads + i * HEAD;
+        uint32_t id = 2 * i + 1;
+        memcpy(head, empty, HEAD);
+        head[7] = (uint8_t)(id >> 8);
+        head[8] = (uint8_t)id;
+    }
+    raw_send(raw, heads, sizeof heads);
+    UNTIL(rig, raw_read(raw) && raw->has_ended);
+    EXPECT(raw_find(raw, NGHTTP2_RST_STREAM, 2 * 5000 + 1) != NULL);
+    EXPECT(raw_find(raw, NGHTTP2_GOAWAY, 0) != NULL);
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(credit_comes_back_with_time) {
     rig_setup setup = with_credit(100);
     setup.server.credit_per_second = 1000;

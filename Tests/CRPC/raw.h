@@ -5,7 +5,7 @@
 
 #include "rig.h"
 
-enum { RAW_FRAMES_MAX = 512, RAW_BUFFER = 1 << 20 };
+enum { RAW_FRAMES_MAX = 8192, RAW_BUFFER = 1 << 20 };
 
 typedef struct raw_frame {
     uint8_t type, flags;

@@ -160,7 +160,7 @@ void crpc_driver_end(crpc_driver *driver);
 void crpc_driver_read(crpc_driver *driver);
 /// Writes what the connection produces, as far as the socket takes it.
 void crpc_driver_write(crpc_driver *driver);
-/// Tries once to send what waits, without waiting.
+/// Sends what is left to say as far as the socket takes it at once, at most as many buffers as in a turn.
 void crpc_driver_say_goodbye(crpc_driver *driver);
 /// Changes what the socket is watched for.
 void crpc_driver_set_interest(crpc_driver *driver, int interest);

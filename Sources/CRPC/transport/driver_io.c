@@ -220,12 +220,27 @@ void crpc_driver_write(crpc_driver *driver) {
     driver_conclude(driver);
 }
 
+/// Writes what the socket takes at once; whether that is all.
+static bool driver_try_to_write(crpc_driver *driver, const uint8_t *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t count = driver_write_some(driver, bytes, length);
+        if (count <= 0) return false;
+        bytes += count;
+        length -= (size_t)count;
+    }
+    return true;
+}
+
 void crpc_driver_say_goodbye(crpc_driver *driver) {
-    // That a peer learns why it is dismissed is a courtesy, so what fails here is not looked at.
+    // That a peer learns why it is dismissed is a courtesy: what fails or would wait ends it. The GOAWAY comes after the frames
+    // that the session has queued, which may be more than one buffer holds.
     if (driver->out.rest_length == 0 && !driver->end.has_peer_ended && driver->protocol == CRPC_PROTOCOL_HTTP2) {
         uint8_t *buffer = driver->loop->write_buffer;
-        ssize_t length = crpc_h2_goodbye(&driver->connection.h2, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
-        if (length > 0) (void)driver_write_some(driver, buffer, (size_t)length);
+        for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
+            ssize_t length = crpc_h2_goodbye(&driver->connection.h2, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+            if (length <= 0 || !driver_try_to_write(driver, buffer, (size_t)length)) break;
+            if (length < CRPC_WRITE_BUFFER) break; // that was the last of it
+        }
     }
     if (driver->tls.ssl != NULL) crpc_tls_close(&driver->tls);
 }
