@@ -42,7 +42,8 @@ test: ## Set up what the tests need and run them all; ONLY=invites or another pa
 
 test-one: ## Build and run the Swift tests that FILTER, a regular expression, matches
 	@Sources/build-with-progress.sh --build-tests
-	@SWIFT_BACKTRACE=enable=no swift test --skip-build --disable-xctest --filter "$(FILTER)"
+	@SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$$(($$(nproc) * 3)) \
+		swift test --skip-build --disable-xctest --filter "$(FILTER)"
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh

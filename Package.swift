@@ -322,25 +322,30 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
+        // What tests share
+        .target(name: "TestWaits", path: "Tests/TestWaits", swiftSettings: strict),
         .target(
             name: "TestDatabases",
-            dependencies: ["LocalPostgres", "Postgres"],
+            dependencies: ["LocalPostgres", "Postgres", "TestWaits"],
             path: "Tests/TestDatabases",
             swiftSettings: strict
         ),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
+            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates", "TestWaits"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
-            ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
+            ["OTLP", "RPC", "RPCTransport", "TestCertificates", "TestWaits", lifecycle, logging, protobuf, tracing]
         ),
         tests(
             "RPCTransportTests",
-            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
+            [
+                "API", "HTTP", "RPC", "RPCTransport", "TestCertificates", "TestWaits", httpTypes, lifecycle, logging,
+                protobuf,
+            ]
         ),
         tests(
             "GettingStartedTests",
@@ -352,7 +357,7 @@ let package = Package(
         tests(
             "PostgresTests",
             [
-                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", "TestDatabases",
+                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", "TestDatabases", "TestWaits",
                 inMemoryTracing, lifecycle,
                 logging, tracing,
             ]
@@ -360,7 +365,7 @@ let package = Package(
         tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
-        tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", protobuf]),
+        tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", "TestWaits", protobuf]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
         tests("BytesTests", ["Bytes"]),
         tests(
@@ -380,7 +385,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "Connect", "HTTP", "OTLP", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", httpTypes,
+                "API", "Connect", "HTTP", "OTLP", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", "TestWaits",
+                httpTypes,
                 lifecycle, logging, protobuf,
             ]
         ),
@@ -388,7 +394,7 @@ let package = Package(
             "ServiceStoreTests",
             [
                 "API", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
-                "TestCertificates", "TestDatabases", logging, protobuf,
+                "TestCertificates", "TestDatabases", "TestWaits", logging, protobuf,
             ]
         ),
         tests(
@@ -409,7 +415,7 @@ let package = Package(
                 "API", "APIDoubles", "AccountImport", "IdentityDomain", "IdentityService", "JOSE", "KeyRings",
                 "LocalPostgres", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport", "ScriptedHTTP",
                 "ServiceKit",
-                "ServiceModels", "ServiceStore", "TestDatabases", logging, protobuf,
+                "ServiceModels", "ServiceStore", "TestDatabases", "TestWaits", logging, protobuf,
             ]
         ),
         tests(
@@ -417,14 +423,15 @@ let package = Package(
             [
                 "API", "APIDoubles", "AccountImport", "InvitesService", "KeyRings", "LocalPostgres", "Models",
                 "Postgres", "ProfileDomain", "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                "ServiceStore", "TestDatabases", logging, protobuf,
+                "ServiceStore", "TestDatabases", "TestWaits", logging, protobuf,
             ]
         ),
         tests(
             "InvitesServiceTests",
             [
                 "API", "APIDoubles", "InvitesDomain", "InvitesService", "JOSE", "KeyRings", "LocalPostgres", "Models",
-                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "TestDatabases", logging, protobuf,
+                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "TestDatabases", "TestWaits", logging,
+                protobuf,
             ]
         ),
         tests(
@@ -446,11 +453,11 @@ let package = Package(
             [
                 "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE",
                 "RPC",
-                "RPCTransport", "ServiceKit", "TestCertificates", httpTypes, logging, protobuf,
+                "RPCTransport", "ServiceKit", "TestCertificates", "TestWaits", httpTypes, logging, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
-        tests("LocalStackTests", ["JOSE", "KeyRings", "LocalStack", "ServiceKit"]),
+        tests("LocalStackTests", ["JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),
         tests(
             "ProviderSimulatorTests",
             [

@@ -4,7 +4,7 @@ import RPCTransport
 import Testing
 
 /// Runs the server and the client of the page "Getting started". `make tidy` sees to it that its code is theirs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GettingStartedTests {
     @Test func `The server of the page answers its client`() async throws {
         let port = try await freePort()

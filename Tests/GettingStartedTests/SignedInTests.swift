@@ -7,7 +7,7 @@ import SwiftProtobuf
 import Testing
 
 /// Runs the service of SessionVerifier's page before an identity that the test plays.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SignedInTests {
     private static let sessionID = "0190c2a5-7f00-7000-8000-000000000002"
 

@@ -6,6 +6,8 @@ import RPC
 import RPCTransport
 import ServiceKit
 import ServiceModels
+import TestDatabases
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -146,15 +148,7 @@ struct AcknowledgementTests {
                 )
                 let writing = Task { try await acknowledgements.writeAll() }
                 // It is done, or waits for the row that is held.
-                while try written("written", service) == 0 {
-                    let waiting = try await service.database.query(
-                        """
-                        SELECT FROM pg_stat_activity
-                        WHERE datname = current_database() AND wait_event_type = 'Lock'
-                        """
-                    )
-                    if !waiting.isEmpty { break }
-                }
+                try await service.database.waitForLockWaits(orUntil: { try written("written", service) > 0 })
                 var refresh = IdentityV1.RefreshRequest()
                 refresh.refreshToken = free.refreshToken
                 _ = try await service.client.refresh(refresh, options: CallOptions(timeout: .seconds(3)))
@@ -196,7 +190,7 @@ struct AcknowledgementTests {
             let writing = Task { await service.parts.acknowledge() }
             let tokens = try await service.signIn().tokens
             _ = try await service.check(tokens.accessToken)
-            while try written("written", service) == 0 { try await Task.sleep(for: .milliseconds(2)) }
+            try await eventually { try written("written", service) > 0 }
             writing.cancel()
             await writing.value
             let rows = try await service.database.query("SELECT base, first_child FROM sessions")

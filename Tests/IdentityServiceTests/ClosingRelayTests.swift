@@ -5,6 +5,7 @@ import RPC
 import RPCTransport
 import ServiceKit
 import ServiceStore
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -49,14 +50,6 @@ struct ClosingRelayTests {
         for task in tasks { task.cancel() }
         for task in tasks { try await task.value }
         try result.get()
-    }
-
-    private func eventually(_ what: Comment, _ isSo: () async throws -> Bool) async throws {
-        for _ in 0..<6_000 {
-            if try await isSo() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record(what)
     }
 
     private func closeSome(_ service: TestService, _ count: Int) async throws -> Set<String> {

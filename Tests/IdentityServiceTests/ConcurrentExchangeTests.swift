@@ -2,13 +2,14 @@ import IdentityDomain
 import OutgoingHTTP
 import Postgres
 import RPC
+import TestWaits
 import Testing
 
 @testable import IdentityService
 
 /// Who exchanges, who waits, and what becomes of those whose partner is gone.
 struct ConcurrentExchangeTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `Of many callers with one code one exchanges it, on two replicas`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
@@ -21,7 +22,7 @@ struct ConcurrentExchangeTests {
                 for index in 0..<32 {
                     tasks.addTask { try await bench.exchange("c0de", replica: index % 2) }
                 }
-                try await bench.wait("the first asks") { !bench.http.requests.isEmpty }
+                try await eventually("the first asks") { !bench.http.requests.isEmpty }
                 try await Task.sleep(for: .milliseconds(100))
                 gate.open()
                 return try await tasks.reduce(into: []) { $0.append($1) }
@@ -32,7 +33,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `Many callers with a bad code make one exchange and all are told`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
@@ -44,7 +45,7 @@ struct ConcurrentExchangeTests {
                 for index in 0..<32 {
                     tasks.addTask { await Self.fault { try await bench.exchange("c0de", replica: index % 2) } }
                 }
-                try await bench.wait("the first asks") { !bench.http.requests.isEmpty }
+                try await eventually("the first asks") { !bench.http.requests.isEmpty }
                 gate.open()
                 return try await tasks.reduce(into: []) { $0.append($1) }
             }
@@ -53,7 +54,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `An exchange goes on when its caller leaves, and the next try finds it`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
@@ -63,7 +64,7 @@ struct ConcurrentExchangeTests {
                 return OutgoingResponse(status: 200, body: Array(answer.utf8))
             }
             let caller = Task { try await bench.exchange("c0de") }
-            try await bench.wait("it asks") { !bench.http.requests.isEmpty }
+            try await eventually("it asks") { !bench.http.requests.isEmpty }
             caller.cancel()
             await #expect(throws: CancellationError.self) { try await caller.value }
             gate.open()
@@ -72,7 +73,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `A caller is told of a slow provider in time, and the code isn't lost`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
@@ -94,7 +95,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `The claim of a replica that crashed ends with its lease`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `The claim of a replica that crashed ends with its lease`() async throws {
         try await ExchangeBench.run { bench in
             let grant = try #require(ExchangeBench.grant("c0de"))
             let begun = ContinuousClock.now
@@ -114,7 +115,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `A service that stops lets all go who wait, and takes no more`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
@@ -144,7 +145,7 @@ struct ConcurrentExchangeTests {
             let callers = (0..<3).map { _ in
                 Task { await Self.fault { try await queue.tokens(for: grant, address: nil, deadline: nil) } }
             }
-            try await bench.wait("it asks") { !bench.http.requests.isEmpty }
+            try await eventually("it asks") { !bench.http.requests.isEmpty }
             running.cancel()
             for caller in callers { #expect(await caller.value == .providerUnavailable) }
             await running.value
@@ -153,7 +154,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `More callers than may wait for a code are sent away`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `More callers than may wait for a code are sent away`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let answer = try bench.answer()

@@ -2,6 +2,7 @@ import API
 import JOSE
 import Postgres
 import RPC
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -55,11 +56,7 @@ struct CreateFalseTests {
             let signingIn = try await service.database.withTransaction { transaction in
                 try await transaction.query("SELECT FROM provider_identities FOR UPDATE")
                 let signingIn = Task { try await signIn(service, token, create: false) }
-                while try await transaction.query(
-                    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-                ).isEmpty {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                try await service.database.waitForLockWaits()
                 try await transaction.execute("DELETE FROM accounts")
                 return signingIn
             }

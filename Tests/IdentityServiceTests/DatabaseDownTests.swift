@@ -3,6 +3,7 @@ import LocalPostgres
 import Postgres
 import RPC
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -56,22 +57,21 @@ struct DatabaseDownTests {
             await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { _ = try await service.check("forged") }
             try cluster.restart()
             // Each loop's connections come back by themselves, after a pause that grows while the database is away.
-            let checked = try await eventually { try await service.check(tokens.accessToken) }
+            let checked = try await available { try await service.check(tokens.accessToken) }
             #expect(checked.sessionID == tokens.sessionID)
-            let refreshed = try await eventually { try await service.refresh(tokens.refreshToken) }
+            let refreshed = try await available { try await service.refresh(tokens.refreshToken) }
             #expect(refreshed.tokens.sessionID == tokens.sessionID)
         }
     }
 
-    /// The body's result, tried again for ten seconds while the database is unavailable.
-    private func eventually<Result>(_ body: () async throws -> Result) async throws -> Result {
-        for _ in 0..<100 {
+    /// The body's result, tried again while the database is unavailable.
+    private func available<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await eventualValue {
             do {
                 return try await body()
             } catch let error as RPCError where error.reason == "DATABASE_UNAVAILABLE" {
-                try await Task.sleep(for: .milliseconds(100))
+                return nil
             }
         }
-        return try await body()
     }
 }

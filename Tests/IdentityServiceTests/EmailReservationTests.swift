@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -196,7 +197,7 @@ struct EmailReservationTests {
                         options: service.options(for: squatter)
                     )
                 }
-                try await waitForBlocked(service)
+                try await service.database.waitForLockWaits()
                 return noting
             }
             await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await noting.value }
@@ -215,7 +216,7 @@ struct EmailReservationTests {
                 let taking = Task {
                     try await signIn(service, subject: "ana", email: "b@example.com", claims: verified)
                 }
-                try await waitForBlocked(service)
+                try await service.database.waitForLockWaits()
                 let wanted = try await transaction.query(
                     "SELECT FROM email_reservations WHERE email = 'b@example.com' FOR UPDATE SKIP LOCKED"
                 )
@@ -224,14 +225,6 @@ struct EmailReservationTests {
             }
             _ = try await taking.value
             #expect(try await service.words("SELECT email FROM email_reservations") == ["b@example.com"])
-        }
-    }
-
-    private func waitForBlocked(_ service: TestService) async throws {
-        while try await service.database.query(
-            "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        ).isEmpty {
-            try await Task.sleep(for: .milliseconds(5))
         }
     }
 

@@ -176,15 +176,7 @@ struct EndOfSessionsTests {
                 }
                 try await lock(low)
                 let command = Task { try await service.endAllSessions() }
-                var isWaiting = false
-                while !isWaiting {
-                    isWaiting = try await !service.database.query(
-                        """
-                        SELECT FROM pg_stat_activity
-                        WHERE datname = current_database() AND wait_event_type = 'Lock'
-                        """
-                    ).isEmpty
-                }
+                try await service.database.waitForLockWaits()
                 try await lock(high)
                 return command
             }

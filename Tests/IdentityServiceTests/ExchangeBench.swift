@@ -255,14 +255,6 @@ struct ExchangeBench: Sendable {
         return try #require(rows.first).decode(0)
     }
 
-    /// Waits for something that another task brings about.
-    func wait(_ what: String, until isTrue: () async throws -> Bool) async throws {
-        for _ in 0..<2_000 {
-            if try await isTrue() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("waited in vain: \(what)")
-    }
 }
 
 /// Keeps what is logged.

@@ -29,7 +29,7 @@ struct ExchangeOverHTTPTests {
         ("silence", .silence, "unanswered"),
     ]
 
-    @Test(.timeLimit(.minutes(2)), arguments: answers.indices)
+    @Test(.timeLimit(.minutes(5)), arguments: answers.indices)
     func `A provider that fails is unavailable, and the code usable when it is well again`(index: Int) async throws {
         let (name, answer, outcome) = Self.answers[index]
         let current = Mutex(answer)
@@ -51,7 +51,7 @@ struct ExchangeOverHTTPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `Where nobody listens the provider wasn't asked`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Where nobody listens the provider wasn't asked`() async throws {
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
             let client = HTTPSClient(userAgent: "test", group: group)
             try await ExchangeBench.run(baseURL: "http://127.0.0.1:1", client: client) { bench in

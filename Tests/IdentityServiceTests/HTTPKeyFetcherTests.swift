@@ -38,7 +38,7 @@ struct HTTPKeyFetcherTests {
     }
 
     /// Without a timeout of its own the fetch would wait as long as the provider keeps the connection.
-    @Test(.timeLimit(.minutes(2))) func `A silent provider times out`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A silent provider times out`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
         let group = try EventLoopGroup(loopCount: 1, name: "outgoing")

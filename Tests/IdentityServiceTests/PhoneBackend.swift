@@ -89,12 +89,4 @@ extension TestService {
         try result.get()
     }
 
-    /// Waits until something is so, for at most a minute.
-    static func eventually(_ what: Comment, _ isSo: () async throws -> Bool) async throws {
-        for _ in 0..<6_000 {
-            if try await isSo() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record(what)
-    }
 }

@@ -4,6 +4,7 @@ import Models
 import RPC
 import ServiceKit
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -27,7 +28,7 @@ struct PhoneProofOrderTests {
             #expect(try await service.prove(newer, by: session).isPending)
             #expect(service.others.proofs.isEmpty)
             try await service.relayingProofs {
-                try await TestService.eventually("both are told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("both are told") { try await service.count("phone_proofs") == 0 }
             }
             #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second])
         }
@@ -48,7 +49,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
             try await service.relayingProofs {
-                try await TestService.eventually("it is told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("it is told") { try await service.count("phone_proofs") == 0 }
             }
             #expect(try await !service.prove(text, by: session).isPending)
             let events = try await service.phoneEvents()
@@ -85,7 +86,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = outcome }))
             try await service.relayingProofs {
-                try await TestService.eventually("it is told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("it is told") { try await service.count("phone_proofs") == 0 }
             }
             try await signIn(after: pause)
             #expect(service.others.proofs.count == 2)
@@ -166,12 +167,12 @@ struct PhoneProofOrderTests {
             if !isTold { try await move() }
             try await service.relayingProofs {
                 if isTold {
-                    try await TestService.eventually("it is told, and waits") {
+                    try await eventually("it is told, and waits") {
                         try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
                     }
                     try await move()
                 }
-                try await TestService.eventually("it is told") {
+                try await eventually("it is told") {
                     service.clock.advance(seconds: 60)
                     return try await service.count("phone_proofs") == 0
                 }

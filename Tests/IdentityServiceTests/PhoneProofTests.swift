@@ -6,6 +6,7 @@ import Postgres
 import RPC
 import ServiceKit
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -36,10 +37,6 @@ struct PhoneProofTests {
 
     private func relaying(_ service: TestService, _ body: () async throws -> Void) async throws {
         try await service.relayingProofs(body)
-    }
-
-    private func eventually(_ what: Comment, _ isSo: () async throws -> Bool) async throws {
-        try await TestService.eventually(what, isSo)
     }
 
     @Test func `A used assertion is remembered for longer than a replica with a late clock accepts it`() async throws {

@@ -5,6 +5,7 @@ import Models
 import Postgres
 import RPC
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -63,19 +64,7 @@ struct RefreshTests {
                     "SELECT 1 FROM sessions WHERE session_id = \(id.uuid) FOR UPDATE"
                 )
                 let refreshing = Task { try await gather(6) { _ in try await client.refresh(request) } }
-                var waiting: Int64 = 0
-                while waiting < 2 {
-                    try await Task.sleep(for: .milliseconds(5))
-                    // A transaction sees the activity as it was when it first looked.
-                    _ = try await transaction.query("SELECT pg_stat_clear_snapshot()")
-                    let rows = try await transaction.query(
-                        """
-                        SELECT count(*) FROM pg_stat_activity
-                        WHERE datname = current_database() AND wait_event_type = 'Lock'
-                        """
-                    )
-                    waiting = try rows[0].decode(0, as: Int64.self)
-                }
+                try await service.database.waitForLockWaits(2)
                 return refreshing
             }
             let responses = try await refreshing.value

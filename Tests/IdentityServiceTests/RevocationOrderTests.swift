@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityService
 
 /// That nothing is passed over, in whatever order transactions are committed.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct RevocationOrderTests {
     /// Who waits at it goes on once it is open.
     private final class Gate: Sendable {

@@ -10,7 +10,7 @@ import Testing
 @testable import IdentityService
 
 /// The stream of ended sessions: what is told, from where, and to whom no more.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct WatchRevocationsTests {
     @Test func `A sign-out at one replica is told at another, by the notification alone`() async throws {
         try await TestService.run { service in

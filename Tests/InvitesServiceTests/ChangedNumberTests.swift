@@ -2,6 +2,7 @@ import API
 import Models
 import Postgres
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -45,15 +46,7 @@ struct ChangedNumberTests {
         let calling = try await service.database.withTransaction { transaction in
             try await transaction.query("SELECT FROM phones WHERE phone = \(String(e164(old).dropFirst())) FOR UPDATE")
             let calling = Task { _ = try await call() }
-            var isWaiting = false
-            while !isWaiting {
-                try await Task.sleep(for: .milliseconds(5))
-                // A transaction sees the activity as it was when it first looked.
-                try await transaction.query("SELECT pg_stat_clear_snapshot()")
-                isWaiting = try await !transaction.query(
-                    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-                ).isEmpty
-            }
+            try await service.database.waitForLockWaits()
             for (number, owner) in [(old, nil), (new, user.uuid)] {
                 try await transaction.execute(
                     """

@@ -6,6 +6,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -131,7 +132,7 @@ import Testing
                 _ = try await adding.query("SELECT FROM phones FOR UPDATE")
                 let closing = Task { try await service.close(maria) }
                 var triesLeft = 100
-                while triesLeft > 0, try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
+                while triesLeft > 0, try await service.database.lockWaitCount() == 0 {
                     triesLeft -= 1
                     try await Task.sleep(for: .milliseconds(5))
                 }
@@ -159,7 +160,7 @@ import Testing
                 _ = try await linking.query("SELECT FROM user_locks FOR SHARE")
                 let closing = Task { try await service.close(maria) }
                 var triesLeft = 100
-                while triesLeft > 0, try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
+                while triesLeft > 0, try await service.database.lockWaitCount() == 0 {
                     triesLeft -= 1
                     try await Task.sleep(for: .milliseconds(5))
                 }
@@ -183,9 +184,7 @@ import Testing
             let adding = try await service.database.withTransaction { closing in
                 _ = try await closing.query("SELECT FROM groups FOR UPDATE")
                 let adding = Task { try await service.add(phone(2), to: group, by: maria) }
-                while try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                try await service.database.waitForLockWaits()
                 try await closing.execute("DELETE FROM members WHERE user_id = \(maria.uuid)")
                 return adding
             }

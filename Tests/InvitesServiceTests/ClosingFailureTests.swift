@@ -3,12 +3,13 @@ import Models
 import Postgres
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
 
 /// Closings of which a part fails, or that somebody holds up.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ClosingFailureTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClosingFailureTests {
     /// A user who can't be taken out of groups before the closing is tried once more.
     private static let stuck = UserID(high: 7, low: 7)
 
@@ -103,7 +104,7 @@ import Testing
                     "SELECT FROM user_locks WHERE lock = ANY(\(UserLocks.numbers(of: [maria]))) FOR UPDATE"
                 )
                 let closing = Task { try await service.close(maria) }
-                try await service.waitForWaiting()
+                try await service.database.waitForLockWaits()
                 service.clock.advance(milliseconds: AccountStore.sweepMilliseconds)
                 return closing
             }

@@ -5,12 +5,13 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
 
 /// A closing is durable at once, and forgets the user in short transactions that nobody else waits for.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ClosingLineTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClosingLineTests {
     @Test func `Nobody else waits while an account is being forgotten, and the account is closed already`() async throws
     {
         try await InvitesFixture.run { service in
@@ -24,7 +25,7 @@ import Testing
                 let group = try #require(GroupID(groups[10]))
                 try await transaction.query("SELECT FROM groups WHERE group_id = \(group.uuid) FOR UPDATE")
                 let closing = Task { try await service.close(maria) }
-                try await service.waitForWaiting()
+                try await service.database.waitForLockWaits()
                 #expect(try await service.groups(of: maria).groups.count == 1, "all others are done")
                 #expect(try await service.locked("user_locks", "holding", "phones", "closed_accounts") == [])
                 // Whoever shares her lock waits no more than others.
@@ -98,7 +99,7 @@ import Testing
                     "SELECT FROM user_locks WHERE lock = ANY(\(UserLocks.numbers(of: [ana]))) FOR UPDATE"
                 )
                 let opening = Task { try await service.update(group, by: jose, openness: .open) }
-                try await service.waitForWaiting()
+                try await service.database.waitForLockWaits()
                 try await transaction.execute(
                     "INSERT INTO held_accounts VALUES (\(ana.uuid), \(EventID.of(1).uuid), now())"
                 )
@@ -218,16 +219,6 @@ extension InvitesFixture {
         var groups: [String] = []
         for _ in 0..<count { groups.append(try await group(by: user)) }
         return groups
-    }
-
-    /// Waits until somebody waits for a lock.
-    func waitForWaiting() async throws {
-        // Of this database alone: other tests have theirs beside it.
-        let waiting =
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        while try await count(waiting) == 0 {
-            try await Task.sleep(for: .milliseconds(5))
-        }
     }
 
     /// Which of these tables a transaction has rows locked of.

@@ -3,6 +3,7 @@ import Models
 import Postgres
 import RPC
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -178,7 +179,7 @@ import Testing
                 try await transaction.query("SELECT FROM groups FOR UPDATE")
                 // What a confirmation has looked at by now.
                 let declining = Task { await outcome { try await service.decline(id, in: group, by: jose) } }
-                try await service.untilSomebodyWaits()
+                try await service.database.waitForLockWaits()
                 try await transaction.execute(
                     "UPDATE members SET user_id = \(jose.uuid), linked_at = now() WHERE user_id IS NULL"
                 )

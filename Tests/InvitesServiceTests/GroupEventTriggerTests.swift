@@ -7,7 +7,7 @@ import Testing
 @testable import InvitesService
 
 /// What triggers write, whatever statement changes a member, a group or whose a number is.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct GroupEventTriggerTests {
     /// A group with an owner, an admin, a plain member and one whom it waits for under a number that somebody has.
     private struct Scene {

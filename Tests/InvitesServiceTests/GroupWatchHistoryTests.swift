@@ -9,7 +9,7 @@ import Testing
 @testable import InvitesService
 
 /// Random histories from many connections, watched by people who come and go.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct GroupWatchHistoryTests {
     /// Five people and eight numbers; each of the writers picks by chance.
     @Test(arguments: [(1, 1_000), (2, 1_000), (3, 1_000), (4, 3), (5, 1)] as [(UInt64, Int)])

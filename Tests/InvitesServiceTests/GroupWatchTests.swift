@@ -11,7 +11,7 @@ import Testing
 @testable import InvitesService
 
 /// What those who watch their groups are told, from where, and by whom.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct GroupWatchTests {
     @Test func `Who lands in a group by a number is told so, and so is the group`() async throws {
         try await InvitesFixture.run { service in

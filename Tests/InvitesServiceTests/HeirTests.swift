@@ -7,7 +7,7 @@ import Testing
 @testable import InvitesService
 
 /// To whom a group goes when its owner is gone.
-@Suite(.timeLimit(.minutes(3))) struct HeirTests {
+@Suite(.timeLimit(.minutes(5))) struct HeirTests {
     /// Where an unproven member has been for longest, then one in doubt, then one without doubt.
     private static func scene(_ service: InvitesFixture, by owner: UserID) async throws
         -> (group: String, typist: UserID, doubted: UserID, ana: UserID)

@@ -6,6 +6,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -140,10 +141,9 @@ import Testing
                 // As an addition is that has locked the number and looked whether its owner is held.
                 try await adding.query("SELECT FROM phones WHERE phone = \(String(e164(1).dropFirst())) FOR UPDATE")
                 let holding = Task { try await service.hold(maria, EventID.of(1)) }
-                while try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
-                    try await Task.sleep(for: .milliseconds(5))
-                    if try await service.count("SELECT count(*) FROM held_accounts") > 0 { break }
-                }
+                try await service.database.waitForLockWaits(
+                    orUntil: { try await service.count("SELECT count(*) FROM held_accounts") > 0 }
+                )
                 try await adding.execute(
                     """
                     INSERT INTO members (group_id, member_id, user_id, phone, added_by, added_at, linked_at)
@@ -166,9 +166,7 @@ import Testing
             let adding = try await service.database.withTransaction { holding in
                 try await holding.query("SELECT FROM phones WHERE user_id = \(maria.uuid) FOR UPDATE")
                 let adding = Task { try await service.add(phone(1), to: group, by: jose) }
-                while try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                try await service.database.waitForLockWaits()
                 try await holding.execute(
                     """
                     INSERT INTO held_accounts (user_id, absorption_id, held_at)

@@ -5,6 +5,7 @@ import Models
 import RPC
 import ServiceKit
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import InvitesService
@@ -21,7 +22,7 @@ import Testing
         let facts = try TestDatabase.make(in: cluster, number: 1, schema: "invites")
         try await InvitesFixture.run(on: facts, waitLimit: .seconds(2)) { service in
             let maria = someone()
-            try await eventually { try await service.groups(of: maria).groups.isEmpty }
+            #expect(try await available { try await service.groups(of: maria).groups.isEmpty })
             let group = try await service.group(by: maria)
             cluster.stop()
             for error in [
@@ -37,25 +38,20 @@ import Testing
             await service.parts.cleanup.clean()
             try cluster.restart()
             // Each loop finds its way back by itself, so the calls may succeed one after the other.
-            try await eventually { try await service.groups(of: maria).groups.map(\.groupID) == [group] }
-            try await eventually { try await service.add(phone(1), to: group, by: maria).state == .pending }
-            try await eventually { try await service.apply(claimed(1, by: someone())) == 1 }
+            #expect(try await available { try await service.groups(of: maria).groups.map(\.groupID) == [group] })
+            #expect(try await available { try await service.add(phone(1), to: group, by: maria).state == .pending })
+            #expect(try await available { try await service.apply(claimed(1, by: someone())) == 1 })
         }
     }
 
-    /// Calls until the answer is the right one, for at most a hundred tries of UNAVAILABLE.
-    private func eventually(
-        sourceLocation: SourceLocation = #_sourceLocation,
-        _ isSo: () async throws -> Bool
-    ) async throws {
-        for _ in 0..<100 {
+    /// The body's result, tried again while the service is unavailable.
+    private func available<Result>(_ body: () async throws -> Result) async throws -> Result {
+        try await eventualValue {
             do {
-                #expect(try await isSo(), sourceLocation: sourceLocation)
-                return
+                return try await body()
             } catch let error as RPCError where error.code == .unavailable {
-                try await Task.sleep(for: .milliseconds(50))
+                return nil
             }
         }
-        Issue.record("it doesn't serve again", sourceLocation: sourceLocation)
     }
 }

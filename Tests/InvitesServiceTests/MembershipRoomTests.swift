@@ -9,7 +9,7 @@ import Testing
 @testable import InvitesService
 
 /// How many groups somebody may be in, by whatever way they come, and how many may await their number.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct MembershipRoomTests {
     private static func run(max: Int, _ body: (InvitesFixture) async throws -> Void) async throws {
         var limits = InvitesFixture.unlimited

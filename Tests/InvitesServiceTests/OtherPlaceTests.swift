@@ -2,12 +2,13 @@ import API
 import Models
 import Postgres
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
 
 /// What becomes of the place that somebody has by another number, when a proof takes the one that they are held by.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct OtherPlaceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OtherPlaceTests {
     /// A group's rows: who is in it by which number, `-` for whoever is awaited.
     private func rows(of group: String, _ service: InvitesFixture) async throws -> [String] {
         try await service.database.query(
@@ -89,7 +90,7 @@ import Testing
                 try await transaction.query("SELECT FROM groups WHERE group_id = \(id) FOR UPDATE")
                 // The number merges into his place.
                 let claiming = Task { await outcome { try await service.apply(claimed(2, by: jose)) } }
-                try await service.untilSomebodyWaits()
+                try await service.database.waitForLockWaits()
                 let rows = try await transaction.query(
                     "SELECT FROM members WHERE group_id = \(id) FOR UPDATE NOWAIT"
                 )
@@ -98,19 +99,6 @@ import Testing
             }
             #expect(await claiming.value == "done")
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1"])
-        }
-    }
-}
-
-extension InvitesFixture {
-    /// Waits until some connection to the database waits for a lock.
-    func untilSomebodyWaits() async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try await database.query(
-            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        ).isEmpty {
-            try #require(ContinuousClock.now < deadline, "nobody waits")
-            try await Task.sleep(for: .milliseconds(2))
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import InvitesService
 
 /// Whoever may not do something waits for nobody's number, and has none locked.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct OutsiderTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OutsiderTests {
     @Test func `Who may not is refused before a number is locked`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, jose, stranger) = (someone(), someone(), someone(), someone())

@@ -7,7 +7,7 @@ import Testing
 @testable import InvitesService
 
 /// Positions of `WatchGroups` are gone on from only as invites gave them, by the user for whom they were sealed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SealedPositionTests {
     /// Begins one watching after the other on one stream.
     private final class Watching {

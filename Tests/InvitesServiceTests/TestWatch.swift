@@ -3,6 +3,7 @@ import InvitesDomain
 import Models
 import ServiceKit
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import InvitesService
@@ -88,7 +89,7 @@ final class TestWatch: Sendable {
             return state.lastID
         }
         hub.begin(id, of: user, from: start, on: stream)
-        return try await until { $0.begun[id] }
+        return try await found { $0.begun[id] }
     }
 
     /// What one was told so far.
@@ -103,29 +104,25 @@ final class TestWatch: Sendable {
 
     /// Waits until one was told a change.
     func wait(_ begun: InvitesV1.WatchBegun, for kind: InvitesV1.GroupChangeKind, in group: String) async throws {
-        _ = try await until { state in
+        _ = try await found { state in
             (state.told[begun.watchID] ?? []).first { $0.kind == kind && $0.groupID == group }
         }
     }
 
     /// Waits until one began anew by itself.
     func waitForReset(of begun: InvitesV1.WatchBegun) async throws {
-        _ = try await until { $0.anew[begun.watchID] }
+        _ = try await found { $0.anew[begun.watchID] }
     }
 
     /// Waits until something was told that many times.
-    func waitForResets(_ count: Int) async throws { _ = try await until { $0.resets >= count ? true : nil } }
+    func waitForResets(_ count: Int) async throws { _ = try await found { $0.resets >= count ? true : nil } }
 
-    func waitForEnd() async throws { _ = try await until { $0.hasEnded ? true : nil } }
+    func waitForEnd() async throws { _ = try await found { $0.hasEnded ? true : nil } }
 
-    private func until<Value>(_ found: (State) -> Value?) async throws -> Value {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < deadline {
-            if let value = state.withLock({ found($0) }) { return value }
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        return try #require(nil as Value?, "not told within a minute")
+    private func found<Value>(_ value: (State) -> Value?) async throws -> Value {
+        try await eventualValue { state.withLock { value($0) } }
     }
+
 }
 
 extension GroupPosition {

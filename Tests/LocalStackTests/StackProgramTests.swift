@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import LocalStack
@@ -21,18 +22,10 @@ struct StackProgramTests {
         )
     }
 
-    private func until(_ isSo: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(15)
-        while !isSo() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
     @Test func `Tells all that it printed, then how it ended; it gets this environment and no other`() async throws {
         let lines = Lines()
         let program = try start("echo $GREETING; echo \"[$HOME]\" >&2; printf 'no line end'; exit 3", lines)
-        try await until { program.exitStatus != nil }
+        try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 3)
         #expect(lines.all == ["hello", "[]", "no line end"])
     }
@@ -40,11 +33,11 @@ struct StackProgramTests {
     @Test func `Is asked to stop with SIGTERM and ends in its own way`() async throws {
         let lines = Lines()
         let program = try start("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done", lines)
-        try await until { lines.all == ["up"] }
+        try await eventually { lines.all == ["up"] }
         #expect(program.exitStatus == nil)
         program.stop()
         program.stop()
-        try await until { program.exitStatus != nil }
+        try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 0)
         #expect(lines.all == ["up", "bye"])
     }
@@ -52,9 +45,9 @@ struct StackProgramTests {
     @Test func `Is killed if it doesn't heed that`() async throws {
         let lines = Lines()
         let program = try start("trap '' TERM; echo $$; while :; do sleep 0.01; done", lines, graceSeconds: 0)
-        try await until { lines.all.count == 1 }
+        try await eventually { lines.all.count == 1 }
         program.stop()
-        try await until { program.exitStatus != nil }
+        try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 128 + SIGKILL)
         let process = try #require(pid_t(lines.all[0]))
         #expect(Foundation.kill(process, 0) != 0)
@@ -62,7 +55,7 @@ struct StackProgramTests {
 
     @Test func `A crash is told as the signal that it was`() async throws {
         let program = try start("kill -SEGV $$", Lines())
-        try await until { program.exitStatus != nil }
+        try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 128 + SIGSEGV)
     }
 
@@ -74,7 +67,7 @@ struct StackProgramTests {
             environment: [:],
             log: { lines.append($0) }
         )
-        try await until { program.exitStatus != nil }
+        try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 127)
         #expect(lines.all.contains { $0.contains("/nonexistent/program") })
     }

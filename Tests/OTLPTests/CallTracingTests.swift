@@ -2,13 +2,14 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 import Tracing
 
 @testable import OTLP
 
 /// The spans of calls over real sockets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CallTracingTests {
     private typealias Text = Google_Protobuf_StringValue
     private typealias Message = SpanEncoding.Message
@@ -26,7 +27,7 @@ struct CallTracingTests {
 
         /// The spans that have ended so far, once there are that many.
         func spans(_ count: Int) async throws -> [Message] {
-            while tracer.queue.count < count { try await Task.sleep(for: .milliseconds(2)) }
+            try await eventually { tracer.queue.count >= count }
             var spans: [OTLPSpan] = []
             tracer.queue.take(into: &spans)
             tracer.queue.release(spans.count)

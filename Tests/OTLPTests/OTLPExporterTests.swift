@@ -4,13 +4,14 @@ import RPCTransport
 import ServiceLifecycle
 import Synchronization
 import TestCertificates
+import TestWaits
 import Testing
 import Tracing
 
 @testable import OTLP
 
 /// The exporter against a collector on a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OTLPExporterTests {
     /// An exporter that runs beside the body, and is cancelled after it.
     private func withExporter(
@@ -49,10 +50,6 @@ struct OTLPExporterTests {
         for number in 0..<count { tracer.startSpan("span \(number)", context: .topLevel, ofKind: .server).end() }
     }
 
-    private func until(_ condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
     @Test func `Spans come with the resource and the headers`() async throws {
         try await withExporter {
             $0.headers.add("api-key", "hidden")
@@ -60,7 +57,7 @@ struct OTLPExporterTests {
             $0.resource["deployment.environment.name"] = "test"
         } _: { tracer, collector, lines in
             end(40, of: tracer)
-            try await until { tracer.statistics.exported == 40 }
+            try await eventually { tracer.statistics.exported == 40 }
             #expect(Set(collector.spans.map(\.name)) == Set((0..<40).map { "span \($0)" }))
             let resource = collector.requests[0].resourceSpans[0].resource.attributes
             #expect(resource.map(\.key) == ["deployment.environment.name", "service.name"])
@@ -78,7 +75,7 @@ struct OTLPExporterTests {
             $0.batchSpansMax = 10
         } _: { tracer, collector, _ in
             end(25, of: tracer)
-            try await until { tracer.statistics.exported == 20 }
+            try await eventually { tracer.statistics.exported == 20 }
             #expect(collector.requests.count == 2 && tracer.statistics.waiting == 5)
         } after: { tracer, collector, _ in
             #expect(collector.spans.count == 25, "the last are sent at the end")
@@ -89,7 +86,7 @@ struct OTLPExporterTests {
     @Test func `A collector that is away for a moment gets them later`() async throws {
         try await withExporter([.fail(.unavailable), .fail(.unavailable)]) { tracer, collector, lines in
             end(3, of: tracer)
-            try await until { tracer.statistics.exported == 3 }
+            try await eventually { tracer.statistics.exported == 3 }
             #expect(collector.attempts == 3 && collector.spans.count == 3 && lines.texts.isEmpty)
         }
     }
@@ -98,10 +95,10 @@ struct OTLPExporterTests {
     func `What the collector refuses is not sent again`(code: Status.Code) async throws {
         try await withExporter([.fail(code)]) { tracer, collector, lines in
             end(3, of: tracer)
-            try await until { tracer.statistics.failed == 3 }
+            try await eventually { tracer.statistics.failed == 3 }
             end(1, of: tracer)
             // The line is written after the count.
-            try await until { tracer.statistics.exported == 1 && lines.texts.count >= 2 }
+            try await eventually { tracer.statistics.exported == 1 && lines.texts.count >= 2 }
             #expect(collector.attempts == 2)
             #expect(lines.texts == ["spans could not be exported", "spans are exported again"])
         }
@@ -111,7 +108,7 @@ struct OTLPExporterTests {
         let script = [Collector.Answer.partly(rejected: 2, message: "too old")]
         try await withExporter(script) { tracer, collector, lines in
             end(5, of: tracer)
-            try await until { tracer.statistics.exported == 3 && !lines.texts.isEmpty }
+            try await eventually { tracer.statistics.exported == 3 && !lines.texts.isEmpty }
             #expect(tracer.statistics.rejected == 2 && collector.attempts == 1)
             #expect(lines.texts == ["the collector refused spans, or warns"])
         }
@@ -130,7 +127,7 @@ struct OTLPExporterTests {
             $0.tls = files
         } _: { tracer, collector, _ in
             end(3, of: tracer)
-            try await until { tracer.statistics.exported == 3 }
+            try await eventually { tracer.statistics.exported == 3 }
             #expect(collector.spans.count == 3)
         }
         try await withExporter(tls: server) {
@@ -166,7 +163,7 @@ struct OTLPExporterTests {
         let begin = Mutex(ContinuousClock.now)
         try await withExporter(Array(repeating: .never, count: 100)) { tracer, collector, _ in
             end(10, of: tracer)
-            try await until { collector.attempts == 1 }
+            try await eventually { collector.attempts == 1 }
             begin.withLock { $0 = .now }
         } after: { tracer, _, _ in
             #expect(begin.withLock { .now - $0 } < OTLPExporter.flushLimit + .seconds(30))

@@ -1,6 +1,7 @@
 import RPCTransport
 import ScriptedHTTP
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import OutgoingHTTP
@@ -56,7 +57,7 @@ struct ConnectionTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `No host gets more connections than the maximum; the others wait`() async throws
+    @Test(.timeLimit(.minutes(5))) func `No host gets more connections than the maximum; the others wait`() async throws
     {
         let server = try ScriptedHTTPServer { _ in ScriptedHTTPServer.keptAnswer("yes") }
         defer { server.stop() }
@@ -74,7 +75,7 @@ struct ConnectionTests {
         #expect((1...3).contains(server.connectionCount))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A connection that nobody uses is closed`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A connection that nobody uses is closed`() async throws {
         let server = try ScriptedHTTPServer { _ in ScriptedHTTPServer.keptAnswer("yes") }
         defer { server.stop() }
         var limits = HTTPSClient.Limits()
@@ -82,13 +83,13 @@ struct ConnectionTests {
         try await Self.onOneLoop(limits) { client in
             for count in 1...2 {
                 _ = try await client.send(HTTPSClientTests.request(.get(), server.base + "/"))
-                while server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+                try await eventually { server.openConnectionCount == 0 }
                 #expect(server.connectionCount == count)
             }
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A client that nobody holds closes its connections`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A client that nobody holds closes its connections`() async throws {
         let server = try ScriptedHTTPServer { _ in ScriptedHTTPServer.keptAnswer("yes") }
         defer { server.stop() }
         var limits = HTTPSClient.Limits()
@@ -104,11 +105,11 @@ struct ConnectionTests {
                 _ = try await client.send(HTTPSClientTests.request(.get(), server.base + "/"))
             }
             try await ask()
-            while server.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { server.openConnectionCount == 0 }
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A request begins and ends on the loop of its caller`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A request begins and ends on the loop of its caller`() async throws {
         let server = try ScriptedHTTPServer { _ in ScriptedHTTPServer.keptAnswer("yes") }
         defer { server.stop() }
         try await withEventLoopGroup(loopCount: 3, name: "outgoing") { group in
@@ -134,7 +135,7 @@ struct ConnectionTests {
         #expect(server.connectionCount == 3, "each loop has its own")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `What is under way as the loops end fails, and so does what comes later`()
+    @Test(.timeLimit(.minutes(5))) func `What is under way as the loops end fails, and so does what comes later`()
         async throws
     {
         let server = try ScriptedHTTPServer([:])
@@ -143,7 +144,7 @@ struct ConnectionTests {
         let client = HTTPSClient(userAgent: "test", group: group, connectTimeout: .seconds(30))
         let request = HTTPSClientTests.request(.get(), server.base + "/", timeout: .seconds(600))
         let errors = (0..<20).map { _ in Task { await HTTPSClientTests.error { try await client.send(request) } } }
-        while server.requests.count < 20 { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { server.requests.count >= 20 }
         await group.shutdown()
         let closed = OutgoingHTTPError.Cause.connection("the client is closed")
         for error in errors { #expect(await error.value == OutgoingHTTPError(closed, mayHaveBeenSent: true)) }
@@ -153,7 +154,7 @@ struct ConnectionTests {
 
     /// Cancellations that come before the beginning, on the way, and after the end: each caller is resumed once, or this hangs
     /// or stops.
-    @Test(.timeLimit(.minutes(1))) func `A cancellation may come at any moment`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A cancellation may come at any moment`() async throws {
         let server = try ScriptedHTTPServer { _ in ScriptedHTTPServer.keptAnswer("yes") }
         defer { server.stop() }
         try await HTTPSClientTests.withClient { client in

@@ -1,6 +1,7 @@
 import Glibc
 import RPCTransport
 import ScriptedHTTP
+import TestWaits
 import Testing
 
 @testable import OutgoingHTTP
@@ -70,7 +71,7 @@ struct HTTPSClientTests {
     }
 
     /// A listener whose queue is full lets nobody in: the kernel drops what wants to connect.
-    @Test(.timeLimit(.minutes(1))) func `A connection that doesn't come about in time sends nothing`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A connection that doesn't come about in time sends nothing`() async throws {
         let listener = try FullListener()
         defer { listener.close() }
         try await Self.withClient { client in
@@ -84,7 +85,7 @@ struct HTTPSClientTests {
     }
 
     /// The time is of the whole call: each byte comes well before any pause would be too long.
-    @Test(.timeLimit(.minutes(1))) func `A body that drips ends with the time of the call`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A body that drips ends with the time of the call`() async throws {
         let slow = ScriptedHTTPServer.answer(body: String(repeating: "x", count: 10_000))
         let server = try ScriptedHTTPServer { _ in .drip(slow, milliseconds: 5) }
         defer { server.stop() }
@@ -129,7 +130,7 @@ struct HTTPSClientTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Whoever is cancelled doesn't wait`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Whoever is cancelled doesn't wait`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
         try await Self.withClient { client in
@@ -138,13 +139,13 @@ struct HTTPSClientTests {
                     try await client.send(Self.request(.get(), server.base + "/", timeout: .seconds(600)))
                 }
             }
-            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { !server.requests.isEmpty }
             task.cancel()
             #expect(await task.value?.cause == .cancelled)
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `More requests than the maximum are refused at once`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `More requests than the maximum are refused at once`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
         try await Self.withClient { client in

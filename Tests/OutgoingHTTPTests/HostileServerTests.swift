@@ -33,7 +33,7 @@ struct HostileServerTests {
         ("a reset in the body", .reset(head + "content-length: 10\r\n\r\nhalf"), false),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: answers.indices)
+    @Test(.timeLimit(.minutes(5)), arguments: answers.indices)
     func `No server keeps us longer, or makes us hold more, than we want`(index: Int) async throws {
         let (name, answer, isTooLong) = Self.answers[index]
         let server = try ScriptedHTTPServer { _ in answer }

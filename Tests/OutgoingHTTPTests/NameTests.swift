@@ -77,7 +77,7 @@ struct NameTests {
         #expect(resolver.asked == ["a.example", "a.example"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Nobody waits for a name longer than asked for`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Nobody waits for a name longer than asked for`() async throws {
         let resolver = TestResolver([:], isStuck: true)
         defer { resolver.letGo() }
         try await HTTPSClientTests.withClient(connectTimeout: .seconds(2), resolver: resolver) { client in
@@ -97,7 +97,7 @@ struct NameTests {
     }
 
     /// As many names as libcurl is told, and more: the oldest are taken back, and all are reached.
-    @Test(.timeLimit(.minutes(1))) func `There may be more names than are kept`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `There may be more names than are kept`() async throws {
         let server = try ScriptedHTTPServer(["/": ScriptedHTTPServer.answer(body: "yes")])
         defer { server.stop() }
         let names = (0..<(LoopAddresses.hostsMax + 40)).map { "host\($0).example" }

@@ -22,7 +22,7 @@ struct ProxyTests {
         #expect(request.headers.contains("proxy-authorization: basic \(credentials.lowercased())"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A request with TLS goes through a tunnel, and the proxy learns only the host`()
+    @Test(.timeLimit(.minutes(5))) func `A request with TLS goes through a tunnel, and the proxy learns only the host`()
         async throws
     {
         let authority = try TestAuthority()

@@ -8,7 +8,7 @@ import Testing
 struct TrustTests {
     private static let form = OutgoingRequest.Method.postForm([("code", "secret")])
 
-    @Test(.timeLimit(.minutes(1))) func `A server whose certificate nobody vouches for is told nothing`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A server whose certificate nobody vouches for is told nothing`() async throws {
         try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1") { server, _ in
             let error = try await Self.ask("https://localhost:\(server.port)/token", trust: .system())
             #expect(error?.mayHaveBeenSent == false)
@@ -16,7 +16,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A server with another's certificate is told nothing`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A server with another's certificate is told nothing`() async throws {
         try await Self.withServer(names: "DNS:other.example") { server, trust in
             for host in ["localhost", "127.0.0.1"] {
                 let error = try await Self.ask("https://\(host):\(server.port)/token", trust: trust)
@@ -26,7 +26,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `TLS before 1.2 is not spoken`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `TLS before 1.2 is not spoken`() async throws {
         let old = ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]
         try await Self.withServer(names: "DNS:localhost", old) { server, trust in
             let error = try await Self.ask("https://localhost:\(server.port)/token", trust: trust)
@@ -35,7 +35,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [[], ["-tls1_2"]])
+    @Test(.timeLimit(.minutes(5)), arguments: [[], ["-tls1_2"]])
     func `An authority of one's own vouches for its servers`(arguments: [String]) async throws {
         try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1", arguments) { server, trust in
             try await HTTPSClientTests.withClient(trust: trust) { client in
@@ -60,7 +60,7 @@ struct TrustTests {
     }
 
     /// Our own server speaks nothing else under TLS, and refuses by the status what is no gRPC.
-    @Test(.timeLimit(.minutes(1))) func `HTTP/2 is spoken to servers that can, many requests on a connection`()
+    @Test(.timeLimit(.minutes(5))) func `HTTP/2 is spoken to servers that can, many requests on a connection`()
         async throws
     {
         let authority = try TestAuthority()

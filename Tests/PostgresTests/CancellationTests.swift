@@ -17,25 +17,11 @@ extension ServerTests {
             at pattern: String,
             _ database: TestDatabase
         ) async throws -> (PostgresError?, Duration) {
-            try await waitUntil(pattern, isRunning: true, database)
+            try await database.waitUntilActive(pattern)
             let start = ContinuousClock.now
             task.cancel()
             let error = await postgresError { try await task.value }
             return (error, ContinuousClock.now - start)
-        }
-
-        private func waitUntil(_ pattern: String, isRunning: Bool, _ database: TestDatabase) async throws {
-            for _ in 0..<500 {
-                let count = try database.cluster.runSQL(
-                    """
-                    SELECT count(*) FROM pg_stat_activity
-                    WHERE usename = '\(database.user)' AND query LIKE '\(pattern)' AND state = 'active';
-                    """
-                )
-                if (count != "0") == isRunning { return }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            Issue.record("waited in vain for \(pattern)")
         }
 
         @Test func `Whoever is cancelled waits no more, and a write that was sent is in doubt`() async throws {
@@ -120,7 +106,7 @@ extension ServerTests {
                 let (error, time) = try await cancel(task, at: "%''inside''%", database)
                 guard case .cancelled = error else { throw error ?? .closed }
                 #expect(time < .seconds(20))
-                try await waitUntil("%''inside''%", isRunning: false, database)
+                try await database.waitUntilActive("%''inside''%", isActive: false)
                 #expect(client.statistics(waitingAtMost: .seconds(10))[0].connectionsLost == 0)
                 let left = try await client.query("SELECT count(*) FROM t")[0].decode(0, as: Int.self)
                 #expect(left == 0)

@@ -54,7 +54,7 @@ private final class ForgetfulResolver: NameResolver {
 
 extension ServerTests {
     struct ConnectingTests {
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `With a resolver that hangs the loop goes on, one question is asked, and calls are told what is wrong`()
             async throws
         {

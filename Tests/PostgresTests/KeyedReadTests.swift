@@ -3,6 +3,7 @@ import Postgres
 import RPC
 import RPCTransport
 import TestDatabases
+import TestWaits
 import Testing
 
 extension ServerTests {
@@ -202,11 +203,7 @@ extension ServerTests {
                 SELECT count(*) FROM pg_locks
                 WHERE relation = 'things'::regclass AND mode = 'AccessExclusiveLock' AND granted
                 """
-            let end = Deadline.after(.seconds(30))
-            while try await client.query(locks)[0].decode(0, as: Int64.self) == 0 {
-                guard !end.hasPassed else { throw PostgresError.closed }
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await eventually { try await client.query(locks)[0].decode(0, as: Int64.self) > 0 }
         }
     }
 }

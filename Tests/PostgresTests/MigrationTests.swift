@@ -2,6 +2,7 @@ import LocalPostgres
 import RPC
 import RPCTransport
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import Postgres
@@ -241,19 +242,16 @@ extension ServerTests {
             return migrator
         }
 
-        /// Waits until a statement that begins so runs in the database, for at most twenty seconds.
+        /// Waits until a statement that begins so runs in the database.
         private func waiting(for text: String, on client: PostgresClient) async throws {
-            for _ in 0..<2_000 {
-                let rows = try await client.query(
+            try await eventually("\(text) runs") {
+                try await !client.query(
                     """
                     SELECT 1 FROM pg_stat_activity
                     WHERE datname = current_database() AND state = 'active' AND query LIKE \(text + "%")
                     """
-                )
-                if !rows.isEmpty { return }
-                try await Task.sleep(for: .milliseconds(10))
+                ).isEmpty
             }
-            Issue.record("no \(text) runs")
         }
 
         @Test

@@ -113,21 +113,6 @@ extension ServerTests {
             }
         }
 
-        /// Until the server is at a statement whose text is like the pattern.
-        private func waitUntilActive(_ pattern: String, _ database: TestDatabase) async throws {
-            for _ in 0..<300 {
-                let count = try database.cluster.runSQL(
-                    """
-                    SELECT count(*) FROM pg_stat_activity
-                    WHERE usename = '\(database.user)' AND query LIKE '\(pattern)' AND state = 'active';
-                    """
-                )
-                if count != "0" { return }
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            Issue.record("the statement never began")
-        }
-
         /// True if it was confirmed, false if it was certainly not done, nil if nobody knows.
         private func insert(_ n: Int, _ client: PostgresClient) async -> Bool? {
             do {
@@ -180,7 +165,7 @@ extension ServerTests {
                 let slow = Task {
                     await postgresError { try await client.query("SELECT pg_sleep(60)", deadline: .after(.seconds(9))) }
                 }
-                try await waitUntilActive("%pg_sleep(60)%", database)
+                try await database.waitUntilActive("%pg_sleep(60)%")
                 let start = ContinuousClock.now
                 for n in 0..<20 { #expect(try await client.query("SELECT \(n)")[0].decode(0, as: Int.self) == n) }
                 #expect(ContinuousClock.now - start < .seconds(8))
@@ -254,7 +239,7 @@ extension ServerTests {
             let group = try EventLoopGroup(loopCount: 2, name: "test")
             let client = PostgresClient(PostgresConfiguration(database), group: group)
             let running = Task { try await client.query("SELECT pg_sleep(1)") }
-            try await waitUntilActive("%pg_sleep(1)%", database)
+            try await database.waitUntilActive("%pg_sleep(1)%")
             await client.shutdown()
             #expect(try await running.value.count == 1)
             let error = await postgresError { try await client.query("SELECT 1") }

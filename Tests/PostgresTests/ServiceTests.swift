@@ -4,13 +4,14 @@ import RPC
 import RPCTransport
 import ServiceLifecycle
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import Postgres
 
 extension ServerTests {
     /// The client as a service of a group, and in the closure of `withPostgresClient`.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ServiceTests {
         private struct Thrown: Error {}
 
@@ -51,7 +52,7 @@ extension ServerTests {
                 }
                 for await _ in lines { break }
                 await services.triggerGracefulShutdown()
-                while await !isClosed(client) { try await Task.sleep(for: .milliseconds(5)) }
+                try await eventually { await isClosed(client) }
                 hold.yield()
                 #expect(try await transaction.value == 1)
                 try await running.value
@@ -75,7 +76,7 @@ extension ServerTests {
                 for await _ in lines { break }
                 if drainsFirst {
                     await services.triggerGracefulShutdown()
-                    while await !isClosed(client) { try await Task.sleep(for: .milliseconds(5)) }
+                    try await eventually { await isClosed(client) }
                 }
                 let begin = Deadline.now()
                 running.cancel()
@@ -114,14 +115,11 @@ extension ServerTests {
                     }
                 }
                 #expect(await isClosed(try #require(thrown)))
-                for _ in 0..<200 {
-                    let sessions = try database.cluster.runSQL(
+                try await eventually("no session is left") {
+                    try database.cluster.runSQL(
                         "SELECT count(*) FROM pg_stat_activity WHERE usename = '\(database.user)';"
-                    )
-                    if sessions == "0" { return }
-                    try await Task.sleep(for: .milliseconds(20))
+                    ) == "0"
                 }
-                Issue.record("a session is left")
             }
         }
     }

@@ -5,6 +5,8 @@ import RPC
 import RPCTransport
 import TestCertificates
 import TestDatabases
+import TestWaits
+import Testing
 
 /// A server of a test's own on a loopback address of its own, that trusts whoever comes.
 struct TCPCluster {
@@ -68,9 +70,8 @@ struct TCPCluster {
     func setReadOnly(_ isReadOnly: Bool) async throws {
         try cluster.runSQL("ALTER SYSTEM SET default_transaction_read_only = \(isReadOnly);")
         try cluster.runSQL("SELECT pg_reload_conf();")
-        for _ in 0..<200 {
-            if try cluster.runSQL("SHOW default_transaction_read_only;") == (isReadOnly ? "on" : "off") { return }
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually {
+            try cluster.runSQL("SHOW default_transaction_read_only;") == (isReadOnly ? "on" : "off")
         }
     }
 }

@@ -3,6 +3,7 @@ import Models
 import RPC
 import ServiceKit
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -18,7 +19,7 @@ import Testing
                 #expect(try await service.profile(maria).displayName.isEmpty)
                 #expect(try await service.isFree("maria_s"))
                 try await service.update(jose, phone: phone(1), username: "Maria_S")
-                try await service.eventually("all is told") { service.invites.told.count >= 3 }
+                try await eventually("all is told") { service.invites.told.count >= 3 }
                 #expect(
                     service.invites.told == [
                         "claimed \(digits(1)) \(maria)", "released \(digits(1)) \(maria)",
@@ -27,7 +28,7 @@ import Testing
                 )
                 #expect(service.invites.events.map(\.released.byDeletion) == [false, true, false])
                 try await service.update(jose, phone: phone(2))
-                try await service.eventually("the change is told") { service.invites.told.count >= 5 }
+                try await eventually("the change is told") { service.invites.told.count >= 5 }
                 #expect(!service.invites.events[3].released.byDeletion)
             }
         }

@@ -4,6 +4,7 @@ import Postgres
 import RPC
 import ServiceKit
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -81,16 +82,16 @@ import Testing
                 let (maria, jose) = (someone(), someone())
                 try await service.update(maria, phone: phone(1))
                 try await service.update(jose, phone: phone(2))
-                try await service.eventually("the other is told") {
+                try await eventually("the other is told") {
                     service.invites.told == ["claimed \(digits(2)) \(jose)"]
                 }
-                try await service.eventually("it was tried") { service.invites.failureCount > 0 }
-                try await service.eventually("only that waits") {
+                try await eventually("it was tried") { service.invites.failureCount > 0 }
+                try await eventually("only that waits") {
                     try await service.waitingEvents() == ["claimed \(digits(1)) \(maria)"]
                 }
                 service.invites.mend()
                 service.clock.advance(milliseconds: 3_600_000)
-                try await service.eventually("it is told") { service.invites.told.count == 2 }
+                try await eventually("it is told") { service.invites.told.count == 2 }
                 #expect(try await service.count("SELECT count(*) FROM outbox WHERE rejected_at IS NOT NULL") == 0)
             }
         }

@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestDatabases
 import Testing
 
 @testable import ProfileService
@@ -197,7 +198,7 @@ import Testing
                 try await transaction.query("SELECT FROM profiles WHERE user_id = \(maria.uuid) FOR UPDATE")
                 tell.finish()
                 // The import has looked at the number, and waits for the profile.
-                try await service.untilLocked()
+                try await service.database.waitForLockWaits()
                 try await service.update(mallory, phone: phone(1))
                 try await service.update(mallory, phone: phone(2))
             }
@@ -227,7 +228,7 @@ import Testing
                     """
                 )
                 tell.finish()
-                try await service.untilLocked()
+                try await service.database.waitForLockWaits()
             }
             for await _ in isHeld {}
             #expect(try await service.prove(e164(1), of: jose).takenFromUserID == mallory.description)

@@ -4,6 +4,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceModels
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -56,7 +57,7 @@ import Testing
             try await service.relaying {
                 try await service.update(user, phone: phone(1))
                 try await service.update(user, phone: "")
-                try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+                try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             #expect(
                 service.invites.told

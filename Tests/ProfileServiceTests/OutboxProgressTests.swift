@@ -8,6 +8,7 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -24,7 +25,7 @@ import Testing
             service.invites.eventDelay = .milliseconds(95)
             service.invites.refuse(phone: "+" + digits(40))
             try await service.relaying {
-                try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+                try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             let others = (0..<100).filter { $0 != 40 }
             // On a busy machine a batch takes longer than it may, and is delivered again.
@@ -45,11 +46,11 @@ import Testing
             try await service.update(juan, phone: phone(1))
             service.invites.breakOn(phone: "+" + digits(1))
             try await service.relaying {
-                try await service.eventually("the others are told") { service.invites.told.count >= 21 }
+                try await eventually("the others are told") { service.invites.told.count >= 21 }
                 #expect(!service.invites.told.contains { $0.contains(digits(1)) })
                 service.invites.mend()
                 service.clock.advance(milliseconds: 3_600_000)
-                try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+                try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             #expect(
                 service.invites.told.filter { $0.contains(digits(1)) } == [
@@ -71,11 +72,11 @@ import Testing
             let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
             let relay = relay(service)
             let task = Task { try await relay.run() }
-            try await service.eventually("it is set aside") {
+            try await eventually("it is set aside") {
                 service.clock.advance(milliseconds: 60_000)
                 return try await outbox.backlog().setAsideCount > 0
             }
-            try await service.eventually("the others are told") { service.invites.told.count == 1 }
+            try await eventually("the others are told") { service.invites.told.count == 1 }
             task.cancel()
             try await task.value
             #expect(try await outbox.backlog() == OutboxBacklog(setAsideCount: 3))
@@ -111,7 +112,7 @@ import Testing
             }
             #expect(try await service.outbox(.list(limit: 10, showsNumbers: true)) == ["nothing is held"])
             try await service.relaying {
-                try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+                try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             let one = digits(1)
             #expect(

@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceStore
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -18,7 +19,7 @@ import Testing
                 let user = someone()
                 try await service.update(user, phone: phone(1))
                 try await service.update(user, phone: phone(2))
-                try await service.eventually("three events are told") { service.invites.told.count >= 3 }
+                try await eventually("three events are told") { service.invites.told.count >= 3 }
                 #expect(
                     service.invites.told == [
                         "claimed \(digits(1)) \(user)", "released \(digits(1)) \(user)",
@@ -26,7 +27,7 @@ import Testing
                     ]
                 )
                 #expect(Set(service.invites.events.map(\.eventID)).count == 3)
-                try await service.eventually("the outbox is empty") {
+                try await eventually("the outbox is empty") {
                     try await service.count("SELECT count(*) FROM outbox") == 0
                 }
             }
@@ -43,12 +44,12 @@ import Testing
                 }
                 let expected = try await service.waitingEvents()
                 #expect(expected.count == 9)
-                try await service.eventually("it was tried") { service.invites.failureCount >= 2 }
+                try await eventually("it was tried") { service.invites.failureCount >= 2 }
                 #expect(service.invites.told.isEmpty)
                 service.invites.isDown = false
-                try await service.eventually("all is told") { service.invites.told.count >= 9 }
+                try await eventually("all is told") { service.invites.told.count >= 9 }
                 #expect(service.invites.told == expected)
-                try await service.eventually("the outbox is empty") { try await service.waitingEvents().isEmpty }
+                try await eventually("the outbox is empty") { try await service.waitingEvents().isEmpty }
             }
         }
     }
@@ -73,8 +74,8 @@ import Testing
             for (number, user) in users.enumerated() { try await service.update(user, phone: phone(number)) }
             service.invites.refuse(phone: "+" + digits(1))
             try await service.relaying {
-                try await service.eventually("the others are told") { service.invites.told.count >= 3 }
-                try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+                try await eventually("the others are told") { service.invites.told.count >= 3 }
+                try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             #expect(
                 service.invites.told == [0, 2, 3].map { "claimed \(digits($0)) \(users[$0])" }
@@ -103,7 +104,7 @@ import Testing
             }
             let users = (0..<3).map { _ in someone() }
             for number in 0..<30 { try await service.update(users[number % 3], phone: phone(number)) }
-            try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
+            try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             for task in tasks { task.cancel() }
             for task in tasks { try await task.value }
             #expect(Set(service.invites.events.map(\.eventID)).count == service.invites.events.count)
@@ -147,7 +148,7 @@ import Testing
             #expect(try await service.waitingEvents().count == 1)
             // PostgreSQL needs a moment to notice the death and to free the lock.
             var batch = OutboxBatch.busy
-            try await service.eventually("the lock is free") {
+            try await eventually("the lock is free") {
                 batch = try await outbox.relayBatch(limit: 10) { events in
                     told.withLock { $0 += events.map(\.id) }
                     return .delivered

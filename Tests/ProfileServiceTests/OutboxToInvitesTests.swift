@@ -10,6 +10,7 @@ import ServiceModels
 import SwiftProtobuf
 import Synchronization
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import InvitesService
@@ -27,7 +28,7 @@ import Testing
                 let group = try await makeGroup(of: InvitesServiceClient(invites))
 
                 try await saveAndInvite(profile, InvitesServiceClient(invites), group, seed: seed)
-                try await profile.eventually("nothing waits") { try await profile.waitingEvents().isEmpty }
+                try await eventually("nothing waits") { try await profile.waitingEvents().isEmpty }
                 for task in tasks { task.cancel() }
                 for task in tasks { try await task.value }
 

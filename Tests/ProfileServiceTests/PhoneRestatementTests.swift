@@ -8,6 +8,7 @@ import ServiceModels
 import ServiceStore
 import SwiftProtobuf
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import ProfileService
@@ -50,7 +51,7 @@ import Testing
                     """
                 )
                 tell.finish()
-                try await service.untilLocked { isReleased.withLock { $0 } }
+                try await service.database.waitForLockWaits(orUntil: { isReleased.withLock { $0 } })
             }
             for await _ in isHeld {}
             #expect(try await service.outbox(.release(nil)) == ["released 1"])
@@ -75,12 +76,14 @@ import Testing
                 // What is to be told can't be written down for a moment, nor what the save says.
                 try await transaction.execute("LOCK TABLE outbox IN SHARE MODE")
                 tell.finish()
-                try await service.untilLocked(at: "WITH free AS")
-                try await service.untilLocked(at: "INSERT INTO phones (phone, user_id, claimed_at) SELECT")
+                try await service.database.waitForLockWaits(at: "WITH free AS")
+                try await service.database.waitForLockWaits(
+                    at: "INSERT INTO phones (phone, user_id, claimed_at) SELECT"
+                )
             }
             for await _ in isHeld {}
             async let released = service.outbox(.release(nil))
-            try await service.untilLocked(at: "WITH free AS")
+            try await service.database.waitForLockWaits(at: "WITH free AS")
             try await service.update(maria, phone: phone(1))
             #expect(try await released == ["released 1"])
             try await holding

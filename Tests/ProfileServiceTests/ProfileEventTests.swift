@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -89,7 +90,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(50))
             #expect(Set(try await service.waiting("event_id::text")) == ids && service.identity.events.isEmpty)
             service.identity.failure = nil
-            try await service.eventually("all is told") { try await service.waiting().isEmpty }
+            try await eventually("all is told") { try await service.waiting().isEmpty }
             task.cancel()
             try await task.value
             let events = service.identity.events
@@ -110,8 +111,8 @@ import Testing
             try await service.update(jose, displayName: "Jose", phone: phone(2))
             let relay = service.quickRelay()
             let task = Task { try await relay.relay.run() }
-            try await service.eventually("the other's are told") { service.identity.events.count == 2 }
-            try await service.eventually("hers are tried for ever") {
+            try await eventually("the other's are told") { service.identity.events.count == 2 }
+            try await eventually("hers are tried for ever") {
                 service.clock.advance(milliseconds: 3_600_000)
                 return try await service.count("SELECT coalesce(min(failures), 0) FROM event_outbox") > 20
             }

@@ -38,15 +38,6 @@ extension ProfileFixture {
         ).map { try $0.decode(0, as: String.self) }
     }
 
-    /// Waits until a statement that begins so waits for what another one has locked.
-    func untilLocked(at start: String = "", orUntil isDone: @Sendable () -> Bool = { false }) async throws {
-        let waiting = """
-            SELECT count(*) FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'
-                AND starts_with(query, '\(start)')
-            """
-        try await eventually("it waits for a lock") { try await count(waiting) > 0 || isDone() }
-    }
 }
 
 private let identifiers = IdentifierSource()

@@ -180,18 +180,6 @@ struct ProfileFixture: Sendable {
         try await database.query(Query(unsafeSQL: sql))[0].decode(0, as: Int64.self)
     }
 
-    /// Waits until something is so, for at most a minute.
-    func eventually(
-        _ what: Comment,
-        sourceLocation: SourceLocation = #_sourceLocation,
-        _ isSo: () async throws -> Bool
-    ) async throws {
-        for _ in 0..<6_000 {
-            if try await isSo() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record(what, sourceLocation: sourceLocation)
-    }
 }
 
 extension Router {

@@ -4,6 +4,7 @@ import LocalPostgres
 import Models
 import RPC
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import ProfileService
@@ -20,7 +21,7 @@ import Testing
         let facts = try TestDatabase.make(in: cluster, number: 1, schema: "profile")
         try await ProfileFixture.run(on: facts, waitLimit: .seconds(1)) { service in
             let user = someone()
-            try await service.eventually("it serves") {
+            try await eventually("it serves") {
                 (try? await service.update(user, displayName: "Maria")) != nil
             }
             cluster.stop()
@@ -33,11 +34,11 @@ import Testing
                 #expect(write.reason == "DATABASE_UNAVAILABLE")
             }
             try cluster.restart()
-            try await service.eventually("it serves again") {
+            try await eventually("it serves again") {
                 (try? await service.profile(user))?.displayName == "Maria"
             }
             // Each loop finds its way back by itself, so a save may succeed later than a read.
-            try await service.eventually("it saves again") {
+            try await eventually("it saves again") {
                 (try? await service.update(user, phone: phone(1)))?.phoneNumber == "+" + digits(1)
             }
         }

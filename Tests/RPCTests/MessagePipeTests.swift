@@ -46,7 +46,7 @@ struct MessagePipeTests {
         #expect(compressed?.message == "damaged")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A waiting reader gets what comes`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A waiting reader gets what comes`() async throws {
         let pipe = MessagePipe { _ in }
         async let text = {
             var reader = MessageReader<Text>(pipe).makeAsyncIterator()

@@ -1,10 +1,11 @@
 import RPC
 import RPCTransport
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 /// How calls end when the handler does not end them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CallEndTests {
     @Test func `The deadline ends a call and cancels its handler`() async throws {
         let probe = EchoService.Probe()
@@ -13,7 +14,7 @@ struct CallEndTests {
                 try await fixture.text(EchoService.sleep, "x", options: .init(timeout: .milliseconds(100)))
             }
             #expect(error?.code == .deadlineExceeded)
-            #expect(await eventually { await probe.cancelledCount == 1 })
+            try await eventually { await probe.cancelledCount == 1 }
         }
     }
 
@@ -75,11 +76,11 @@ struct CallEndTests {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let task = Task { try await fixture.text(EchoService.sleep, "x") }
-            #expect(await eventually { await probe.startedCount == 1 })
+            try await eventually { await probe.startedCount == 1 }
             task.cancel()
             let result = await task.result
             #expect(throws: RPCError.self) { try result.get() }
-            #expect(await eventually { await probe.cancelledCount == 1 })
+            try await eventually { await probe.cancelledCount == 1 }
             #expect(try await fixture.echo([1]) == [1], "the connection is still good")
         }
     }
@@ -88,11 +89,11 @@ struct CallEndTests {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let task = Task { try await fixture.text(EchoService.sleep, "x") }
-            #expect(await eventually { await probe.startedCount == 1 })
+            try await eventually { await probe.startedCount == 1 }
             await fixture.server.shutdown()
             let error = await #expect(throws: RPCError.self) { try await task.value }
             #expect(error?.code == .unavailable)
-            #expect(await eventually { await probe.cancelledCount == 1 })
+            try await eventually { await probe.cancelledCount == 1 }
 
             var router = Router()
             router.add(EchoService())
@@ -139,7 +140,7 @@ struct CallEndTests {
         try await withFixture(probe: probe, server: configuration) { (fixture) async throws -> Void in
             #expect(try await fixture.echo([1]) == [1])
             let task = Task { try await fixture.text(EchoService.sleep, "x") }
-            #expect(await eventually { await probe.startedCount == 1 })
+            try await eventually { await probe.startedCount == 1 }
             let begin = Deadline.now()
             await fixture.server.drain()
             let waited = Deadline.now().nanoseconds - begin.nanoseconds
@@ -155,11 +156,11 @@ struct CallEndTests {
         configuration.callsMax = 2
         try await withFixture(probe: probe, server: configuration) { (fixture) async throws -> Void in
             let tasks = (0..<2).map { _ in Task { try await fixture.text(EchoService.sleep, "x") } }
-            #expect(await eventually { await probe.startedCount == 2 })
+            try await eventually { await probe.startedCount == 2 }
             let error = await #expect(throws: RPCError.self) { try await fixture.echo([1]) }
             #expect(error?.code == .resourceExhausted)
             for task in tasks { task.cancel() }
-            #expect(await eventually { (try? await fixture.echo([1])) == [1] })
+            try await eventually { (try? await fixture.echo([1])) == [1] }
         }
     }
 }

@@ -5,7 +5,7 @@ import SwiftProtobuf
 import Testing
 
 /// Messages that are sent compressed, in both directions.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CompressionTests {
     typealias Bytes = Google_Protobuf_BytesValue
     static let service = "vestibule.test.v1.PackingService"

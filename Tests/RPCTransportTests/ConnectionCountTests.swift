@@ -1,10 +1,11 @@
 import RPC
 import RPCTransport
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 /// How many connections and waiting calls there are.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectionCountTests {
     private static func server(streamsMax: Int) -> ServerConfiguration {
         var server = ServerConfiguration()
@@ -42,7 +43,7 @@ struct ConnectionCountTests {
             configuration.connectionsPerAddressMax = 3
             let channel = try replicas.channel("127.0.0.1", configuration: configuration)
             let tasks = sleepers(channel, 6)
-            #expect(await eventually { await probe.startedCount == 6 }, "three connections with two calls each")
+            try await eventually("three connections with two calls each") { await probe.startedCount == 6 }
             let error = await #expect(throws: RPCError.self) {
                 try await echo(channel, .init(timeout: .milliseconds(200)))
             }
@@ -64,7 +65,7 @@ struct ConnectionCountTests {
             configuration.waitingCallsMax = 2
             let channel = try replicas.channel("127.0.0.1", configuration: configuration)
             let sleeper = sleepers(channel, 1)[0]
-            #expect(await eventually { await probe.startedCount == 1 })
+            try await eventually { await probe.startedCount == 1 }
             // On the loop itself each is in its place before the next one begins.
             let loop = replicas.group.loops[0]
             let waiting = (0..<2).map { _ in Task(executorPreference: loop) { try await echo(channel) } }
@@ -84,7 +85,7 @@ struct ConnectionCountTests {
             configuration.waitingCallsMax = 100
             let channel = try replicas.channel("127.0.0.1", configuration: configuration)
             let sleeper = sleepers(channel, 1)[0]
-            #expect(await eventually { await probe.startedCount == 1 })
+            try await eventually { await probe.startedCount == 1 }
             for _ in 0..<5 {
                 let waiting = (0..<100).map { _ in Task { try await echo(channel) } }
                 try await Task.sleep(for: .milliseconds(20))
@@ -113,7 +114,7 @@ struct ConnectionCountTests {
             let still = await #expect(throws: RPCError.self) { try await onLoop(loops[0]) { try await echo(channel) } }
             #expect(still?.code == .unavailable, "it waits for a minute")
             try await onLoop(loops[1]) { try await echo(channel) }
-            #expect(await eventually { (try? await onLoop(loops[0]) { try await echo(channel) }) != nil })
+            try await eventually { (try? await onLoop(loops[0]) { try await echo(channel) }) != nil }
         }
     }
 

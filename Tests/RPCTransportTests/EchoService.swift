@@ -159,16 +159,6 @@ struct EchoService: RPCService {
     }
 }
 
-/// Waits until something holds; false if it does not within the limit.
-func eventually(within limit: Duration = .seconds(30), _ holds: () async -> Bool) async -> Bool {
-    let end = Deadline.after(limit)
-    while !end.hasPassed {
-        if await holds() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return await holds()
-}
-
 /// A server and a channel to it, on loops of their own.
 struct Fixture {
     let serverGroup: EventLoopGroup

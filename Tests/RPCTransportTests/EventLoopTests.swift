@@ -2,9 +2,10 @@ import Glibc
 import RPC
 import RPCTransport
 import Synchronization
+import TestWaits
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventLoopTests {
     @Test func `Timers fire in order, and cancelled ones do not`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
@@ -16,7 +17,7 @@ struct EventLoopTests {
             }
             loop.schedule(after: .milliseconds(15)) { fired.withLock { $0.append(15) } }.cancel()
         }
-        #expect(await eventually { fired.withLock { $0.count } == 4 })
+        try await eventually { fired.withLock { $0.count } == 4 }
         #expect(fired.withLock { $0 } == [10, 20, 30, 40])
         await group.shutdown()
     }
@@ -37,7 +38,7 @@ struct EventLoopTests {
             }
             return kept
         }
-        #expect(await eventually { fired.withLock { $0.count } == kept.count })
+        try await eventually { fired.withLock { $0.count } == kept.count }
         #expect(fired.withLock { $0 } == kept.sorted())
         await group.shutdown()
     }
@@ -53,7 +54,7 @@ struct EventLoopTests {
             hook.value?.request()
             hook.value?.request()
         }
-        #expect(await eventually { count.withLock { $0 } == 1 })
+        try await eventually { count.withLock { $0 } == 1 }
         try await loop.run { hook.value = nil }
         await group.shutdown()
         #expect(count.withLock { $0 } == 1)
@@ -75,7 +76,7 @@ struct EventLoopTests {
         }
         var byte: UInt8 = 1
         #expect(write(writeEnd, &byte, 1) == 1)
-        #expect(await eventually { reads.withLock { $0 } == 1 })
+        try await eventually { reads.withLock { $0 } == 1 }
         try await loop.run { watch.value.cancel() }
         #expect(write(writeEnd, &byte, 1) == 1)
         try await Task.sleep(for: .milliseconds(50))
@@ -95,7 +96,7 @@ struct EventLoopTests {
                 }
             }
         }
-        #expect(await eventually { count.value == 32_000 })
+        try await eventually { count.value == 32_000 }
         await group.shutdown()
     }
 

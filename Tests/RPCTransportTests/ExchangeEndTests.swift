@@ -3,12 +3,13 @@ import HTTP
 import HTTPTypes
 import RPC
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import RPCTransport
 
 /// Faults, bounds and ends of exchanges, over sockets of our own.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExchangeEndTests {
     private static let get = "GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -42,9 +43,9 @@ struct ExchangeEndTests {
             do {
                 let gone = try TextClient(port: edge.port)
                 try gone.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
-                #expect(await eventually { edge.handler.record.withLock { $0.heads.count } == 3 })
+                try await eventually { edge.handler.record.withLock { $0.heads.count } == 3 }
             }
-            #expect(await eventually { edge.handler.record.withLock { $0.running } == 0 })
+            try await eventually { edge.handler.record.withLock { $0.running } == 0 }
             #expect(edge.handler.record.withLock { $0.endings.prefix(2) } == [.timeout, .malformed])
         }
     }
@@ -65,12 +66,12 @@ struct ExchangeEndTests {
             do {
                 let client = try TextClient(port: edge.port)
                 try client.send("GET /stream?100000x65536 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(await eventually { edge.loop.statistics.heldBytes > 0 })
+                try await eventually { edge.loop.statistics.heldBytes > 0 }
                 try await Task.sleep(for: .milliseconds(100))
                 // A stream's queue, and not what the handler would like to write.
                 #expect(edge.loop.statistics.heldBytes < 1 << 20)
             }
-            #expect(await eventually { edge.handler.record.withLock { $0.writersEnded == 1 && $0.running == 0 } })
+            try await eventually { edge.handler.record.withLock { $0.writersEnded == 1 && $0.running == 0 } }
         }
     }
 
@@ -147,11 +148,11 @@ struct ExchangeEndTests {
         for endsLoops in [false, true] {
             try await withEdge(way) { (edge) async throws -> Void in
                 let curl = Task { try await edge.curl(["/hold"]) }
-                #expect(await eventually { edge.handler.record.withLock { $0.running } == 1 })
+                try await eventually { edge.handler.record.withLock { $0.running } == 1 }
                 if endsLoops { await edge.group.shutdown() } else { await edge.server.shutdown() }
                 let status = try await curl.value.status
                 #expect(status != 0)
-                #expect(await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } })
+                try await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } }
             }
         }
     }

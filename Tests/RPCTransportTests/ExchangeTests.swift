@@ -4,12 +4,13 @@ import HTTPTypes
 import RPC
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import RPCTransport
 
 /// Requests that are no gRPC calls, as curl makes them, over both protocols, in clear text and by TLS.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
     /// How curl connects.
     enum Way: CaseIterable { case http1, http2, tls1, tls2 }
@@ -85,14 +86,14 @@ struct ExchangeTests {
         try await withEdge(way) { (edge) async throws -> Void in
             let answer = try await edge.curl(["--max-time", "0.3", "/hold"])
             #expect(answer.status == 28)
-            #expect(await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } })
+            try await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } }
         }
     }
 
     @Test(arguments: Way.allCases) func `A handler answers at its deadline`(_ way: Way) async throws {
         try await withEdge(way) { (edge) async throws -> Void in
             #expect(try await edge.curl(["/deadline"]).body == "too late\n")
-            #expect(await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } })
+            try await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } }
         }
     }
 
@@ -156,13 +157,11 @@ struct ExchangeTests {
     @Test(arguments: Way.allCases) func `What exchanges held is let go`(_ way: Way) async throws {
         try await withEdge(way) { (edge) async throws -> Void in
             for _ in 0..<3 { _ = try await edge.curl(["-d", "body", "/echo", "/later", "/stream?3x9000"]) }
-            #expect(
-                await eventually {
-                    let statistics = edge.loop.statistics
-                    return statistics.handlers == 0 && statistics.heldBytes == 0
-                        && statistics.serverStreams.current == 0
-                }
-            )
+            try await eventually {
+                let statistics = edge.loop.statistics
+                return statistics.handlers == 0 && statistics.heldBytes == 0
+                    && statistics.serverStreams.current == 0
+            }
         }
     }
 }

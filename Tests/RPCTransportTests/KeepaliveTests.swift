@@ -5,7 +5,7 @@ import Testing
 @testable import RPCTransport
 
 /// What a channel does so that it notices a server that is stuck, and does not annoy one that is well.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct KeepaliveTests {
     @Test func `The interval doubles up to a longest`() {
         var interval = KeepaliveInterval(.seconds(10))

@@ -1,12 +1,13 @@
 import RPC
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import RPCTransport
 
 /// What happens to whoever forgets to end things, or ends them in another order.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LifetimeTests {
     private static func router(_ probe: EchoService.Probe? = nil) -> Router {
         var router = Router()
@@ -79,7 +80,7 @@ struct LifetimeTests {
                 }
             }
         }
-        #expect(await eventually { loop == nil && counter == nil })
+        try await eventually { loop == nil && counter == nil }
     }
 
     @Test func `Tasks and posts go on after the end one at a time`() async throws {
@@ -131,13 +132,13 @@ struct LifetimeTests {
         try await Self.call(channel)
         let unary = Task { try await Self.call(channel, EchoService.sleep) }
         let stream = Task { try await Self.stream(channel) }
-        #expect(await eventually { await probe.startedCount == 1 })
+        try await eventually { await probe.startedCount == 1 }
         await clientGroup.shutdown()
         for task in [unary, stream] {
             let error = await #expect(throws: RPCError.self) { try await task.value }
             #expect([.unavailable, .cancelled].contains(error?.code))  // cancelled: what a write says
         }
-        #expect(await eventually { await probe.cancelledCount == 1 })
+        try await eventually { await probe.cancelledCount == 1 }
         for _ in 0..<2 {
             let error = await #expect(throws: RPCError.self) { try await Self.call(channel) }
             #expect(error?.code == .unavailable)
@@ -157,11 +158,11 @@ struct LifetimeTests {
         let server = RPCServer(group: serverGroup, router: Self.router(probe), configuration: .init())
         let channel = try RPCChannel(target: "127.0.0.1:\(try await server.start())", group: clientGroup)
         let task = Task { try await Self.call(channel, EchoService.sleep) }
-        #expect(await eventually { await probe.startedCount == 1 })
+        try await eventually { await probe.startedCount == 1 }
         await serverGroup.shutdown()
         let error = await #expect(throws: RPCError.self) { try await task.value }
         #expect(error?.code == .unavailable)
-        #expect(await eventually { await probe.cancelledCount == 1 })
+        try await eventually { await probe.cancelledCount == 1 }
         let late = RPCServer(group: serverGroup, router: Self.router(), configuration: .init())
         await #expect(throws: TransportError.closed) { try await late.start() }
         await channel.close()
@@ -176,7 +177,7 @@ struct LifetimeTests {
             port = try await server.start()
         }
         let next = RPCServer(group: group, router: Self.router(), configuration: .init(port: port))
-        #expect(await eventually { (try? await next.start()) != nil }, "the port is free again")
+        try await eventually("the port is free again") { (try? await next.start()) != nil }
         await next.shutdown()
         await group.shutdown()
     }
@@ -188,7 +189,7 @@ struct LifetimeTests {
                 try await Self.call(channel)
                 #expect(fixture.clientGroup.loops[0].statistics.clientConnections.current == 1)
             }
-            #expect(await eventually { fixture.clientGroup.loops[0].statistics.clientConnections.current == 0 })
+            try await eventually { fixture.clientGroup.loops[0].statistics.clientConnections.current == 0 }
         }
     }
 
@@ -227,7 +228,7 @@ struct LifetimeTests {
         let channel = try RPCChannel(target: "127.0.0.1:\(try await server.start())", group: group)
         let run = Task { try await server.run() }
         let call = Task { try await Self.call(channel, EchoService.sleep) }
-        #expect(await eventually { await probe.startedCount == 1 })
+        try await eventually { await probe.startedCount == 1 }
         run.cancel()
         try await run.value
         let error = await #expect(throws: RPCError.self) { try await call.value }

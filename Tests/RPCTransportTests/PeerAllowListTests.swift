@@ -5,7 +5,7 @@ import TestCertificates
 import Testing
 
 /// The allow list over mutual TLS, with the names that certificates really carry.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PeerAllowListTransportTests {
     private static let rules = """
         spiffe://example/gateway \(EchoService.name)/Echo

@@ -4,7 +4,7 @@ import SwiftProtobuf
 import Testing
 
 /// The metadata of answers, over sockets and in process, of each kind of call.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ResponseMetadataTests {
     typealias Text = Google_Protobuf_StringValue
     static let service = "vestibule.test.v1.HeadService"

@@ -2,12 +2,13 @@ import Logging
 import RPC
 import ServiceLifecycle
 import SwiftProtobuf
+import TestWaits
 import Testing
 
 @testable import RPCTransport
 
 /// Server and channel as services of a group, and in the closures of the `with…` functions.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceTests {
     /// A handler that waits until it is let go, or is cancelled.
     private struct Waiting: RPCService {
@@ -73,7 +74,7 @@ struct ServiceTests {
             await service.started.wait()
             await services.triggerGracefulShutdown()
             // It drains, and so takes no connection any more.
-            #expect(await eventually { (try? await Self.connects(port, group)) == false })
+            try await eventually { (try? await Self.connects(port, group)) == false }
             service.released.open()
             try await call.value
             try await running.value
@@ -112,7 +113,7 @@ struct ServiceTests {
             await service.started.wait()
             if drainsFirst {
                 await services.triggerGracefulShutdown()
-                #expect(await eventually { (try? await Self.connects(port, group)) == false })
+                try await eventually { (try? await Self.connects(port, group)) == false }
             }
             running.cancel()
             await service.cancelled.wait()
@@ -164,7 +165,7 @@ struct ServiceTests {
                 let call = Task { try await Self.call(channel) }
                 await service.started.wait()
                 Task {
-                    #expect(await eventually { (try? await Self.connects(port, group)) == false })
+                    try await eventually { (try? await Self.connects(port, group)) == false }
                     service.released.open()
                 }
                 return call
@@ -202,14 +203,12 @@ struct ServiceTests {
                 await service.started.wait()
                 await services.triggerGracefulShutdown()
                 for loop in group.loops {
-                    #expect(
-                        await eventually {
-                            let late = Task(executorPreference: loop) {
-                                try await Self.call(channel, timeout: .milliseconds(50))
-                            }
-                            return await Self.code(late) == .unavailable
+                    try await eventually {
+                        let late = Task(executorPreference: loop) {
+                            try await Self.call(channel, timeout: .milliseconds(50))
                         }
-                    )
+                        return await Self.code(late) == .unavailable
+                    }
                 }
                 service.released.open()
                 try await call.value

@@ -3,10 +3,11 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 /// Calls with streams of messages, over sockets and in process.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct StreamingTests {
     typealias Number = EchoService.Number
     typealias Bytes = EchoService.Bytes
@@ -125,7 +126,7 @@ struct StreamingTests {
                 for _ in 0..<5000 { _ = try await iterator.next() }
                 #expect(await probe.startedCount > sent)
             }
-            #expect(await eventually { await probe.cancelledCount == 1 }, "leaving the call ends it")
+            try await eventually("leaving the call ends it") { await probe.cancelledCount == 1 }
         }
     }
 
@@ -173,7 +174,8 @@ struct StreamingTests {
                         }
                     }
                     let before = written.value
-                    _ = await eventually(within: .milliseconds(20)) { written.value > before + 1000 }
+                    let end = Deadline.after(.milliseconds(20))
+                    while !end.hasPassed, written.value <= before + 1000 { await Task.yield() }
                     task.cancel()
                     let error = await #expect(throws: RPCError.self) { try await task.value }
                     #expect(error?.code == .cancelled)
@@ -199,7 +201,7 @@ struct StreamingTests {
                 response: Bytes.self,
                 options: .init(timeout: .seconds(60))
             ) { reader in
-                #expect(await eventually { await probe.startedCount == 1 })
+                try await eventually { await probe.startedCount == 1 }
                 return try await reader.reduce(into: []) { $0.append($1.value.count) }
             }
             #expect(values.last == 3, "the last words came")
@@ -227,10 +229,10 @@ struct StreamingTests {
                     for try await _ in reader {}
                 }
             }
-            #expect(await eventually { await probe.startedCount > 100 })
+            try await eventually { await probe.startedCount > 100 }
             task.cancel()
             await #expect(throws: RPCError.self) { try await task.value }
-            #expect(await eventually { await probe.cancelledCount == 1 })
+            try await eventually { await probe.cancelledCount == 1 }
             #expect(try await fixture.echo([1]) == [1])
         }
     }

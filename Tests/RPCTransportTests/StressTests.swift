@@ -3,6 +3,7 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 /// Calls of all kinds that are cancelled at any moment, from their loop and from elsewhere, while servers stop, channels
@@ -17,8 +18,7 @@ struct StressTests {
         let world = try await World(seed: seed)
         let disorder = Task { await world.disorder() }
         let calls = Task { await world.call(callers: 16, calls: Self.calls) }
-        _ = await eventually(within: .seconds(240)) { world.ended.value == 16 * Self.calls }
-        try #require(world.ended.value == 16 * Self.calls, "a call hangs")
+        try await eventually("a call hangs", within: .seconds(240)) { world.ended.value == 16 * Self.calls }
         await calls.value
         disorder.cancel()
         await disorder.value
@@ -32,8 +32,7 @@ struct StressTests {
         try await Task.sleep(for: .milliseconds(20 * Int(seed - 2)))
         if seed.isMultiple(of: 2) { await world.serverGroup.shutdown() }
         await world.clientGroup.shutdown()
-        _ = await eventually(within: .seconds(240)) { world.ended.value == 16 * Self.calls }
-        try #require(world.ended.value == 16 * Self.calls, "a call hangs")
+        try await eventually("a call hangs", within: .seconds(240)) { world.ended.value == 16 * Self.calls }
         await calls.value
         await world.end()
     }

@@ -6,7 +6,7 @@ import TestCertificates
 import Testing
 
 /// TLS with certificates that the `openssl` command makes for each test.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TLSTests {
     @Test func `Calls go over TLS`() async throws {
         let authority = try TestAuthority()

@@ -2,7 +2,7 @@ import RPC
 import RPCTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct UnaryCallTests {
     @Test(arguments: [0, 1, 100, 16_383, 16_384, 65_536, 1 << 20, (4 << 20) - 8])
     func `Echoes messages of any size`(count: Int) async throws {

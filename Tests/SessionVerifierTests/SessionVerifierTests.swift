@@ -2,11 +2,12 @@ import API
 import JOSE
 import RPC
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import SessionVerifier
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SessionVerifierTests {
     private let identity: FakeIdentity
     private let first = FakeIdentity.session(1)
@@ -16,27 +17,23 @@ struct SessionVerifierTests {
 
     private var asked: Int { identity.state.withLock { $0.asked } }
 
-    private func until(_ condition: () -> Bool) async {
-        while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
-    }
-
     /// Has the stream tell all, and waits until it has arrived.
-    private func catchUp(_ verifier: SessionVerifier, stream: Int = 1, ended: [String] = []) async {
+    private func catchUp(_ verifier: SessionVerifier, stream: Int = 1, ended: [String] = []) async throws {
         await identity.stream(number: stream)
         identity.tell(ended, isFirst: true)
-        await until { verifier.statistics.isCurrent }
+        try await eventually { verifier.statistics.isCurrent }
     }
 
     @Test func `While the stream is current nobody is asked, and an ended session is out at once`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             let token = try identity.token(session: first)
             let session = try await verifier.verify(token)
             #expect(session.sessionID == first)
             #expect(!session.wasAsked)
             identity.tell([first])
-            await until { verifier.statistics.endedSessions == 1 }
+            try await eventually { verifier.statistics.endedSessions == 1 }
             #expect(await refusal(verifier, token) == "ended")
             #expect(try await !verifier.verify(identity.token(session: second)).wasAsked)
             #expect(asked == 0)
@@ -47,7 +44,7 @@ struct SessionVerifierTests {
     @Test func `A token that was seen before lets nobody in who writes it with another letter`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             var token = try identity.token(session: first)
             while !token.contains("K") { token = try identity.token(session: first) }
             _ = try await verifier.verify(token)
@@ -64,7 +61,7 @@ struct SessionVerifierTests {
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
             identity.tell([second], isFirst: true, isCaughtUp: false)
-            await until { verifier.statistics.endedSessions == 1 }
+            try await eventually { verifier.statistics.endedSessions == 1 }
             #expect(try await verifier.verify(token).wasAsked)
             #expect(try await verifier.verify(token).wasAsked)
             // What is known to have ended needs no question.
@@ -78,7 +75,7 @@ struct SessionVerifierTests {
     @Test func `A stream that is cut is opened again at its position, and calls wait for nothing`() async throws {
         let verifier = identity.verifier { $0.reconnectWait = .milliseconds(1) }
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             let token = try identity.token(session: first)
             #expect(try await !verifier.verify(token).wasAsked)
             identity.cut()
@@ -87,7 +84,7 @@ struct SessionVerifierTests {
             #expect(identity.state.withLock { $0.positions } == [[], [1]])
             #expect(try await verifier.verify(token).wasAsked)
             identity.tell([second], position: 2)
-            await until { verifier.statistics.isCurrent }
+            try await eventually { verifier.statistics.isCurrent }
             #expect(try await !verifier.verify(token).wasAsked)
             #expect(await refusal(verifier, try identity.token(session: second)) == "ended")
         }
@@ -98,8 +95,8 @@ struct SessionVerifierTests {
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
             identity.tell(isFirst: true) { $0.heartbeatMilliseconds = 100 }
-            await until { verifier.statistics.isCurrent }
-            await until { !verifier.statistics.isCurrent }
+            try await eventually { verifier.statistics.isCurrent }
+            try await eventually { !verifier.statistics.isCurrent }
             #expect(try await verifier.verify(identity.token(session: first)).wasAsked)
             await identity.stream(number: 2)
         }
@@ -110,26 +107,26 @@ struct SessionVerifierTests {
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
             identity.tell([second], isFirst: true, ageMilliseconds: 300_000)
-            await until { verifier.statistics.endedSessions == 1 }
+            try await eventually { verifier.statistics.endedSessions == 1 }
             #expect(!verifier.statistics.isCurrent)
             #expect(try await verifier.verify(identity.token(session: first)).wasAsked)
             identity.tell(ageMilliseconds: 4_000)
-            await until { verifier.statistics.isCurrent }
+            try await eventually { verifier.statistics.isCurrent }
         }
     }
 
     @Test func `A reset forgets what was told, and all is asked until it is told again`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
-            await catchUp(verifier, ended: [first])
+            try await catchUp(verifier, ended: [first])
             let token = try identity.token(session: first)
             #expect(await refusal(verifier, token) == "ended")
             identity.tell(isFirst: true, isCaughtUp: false)
-            await until { verifier.statistics.endedSessions == 0 }
+            try await eventually { verifier.statistics.endedSessions == 0 }
             // The database forgot that it ended, and it is the database that counts.
             #expect(try await verifier.verify(token).wasAsked)
             identity.tell([second])
-            await until { verifier.statistics.isCurrent }
+            try await eventually { verifier.statistics.isCurrent }
             #expect(try await !verifier.verify(token).wasAsked)
         }
     }
@@ -139,7 +136,7 @@ struct SessionVerifierTests {
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
             identity.tell(isFirst: true) { $0.sessionsFromMilliseconds = 1_799_999_900_500 }
-            await until { verifier.statistics.isCurrent }
+            try await eventually { verifier.statistics.isCurrent }
             func token(_ seconds: Int64) throws -> String {
                 try identity.token(session: first, changes: ["auth_time": .integer(1_799_999_900 + seconds)])
             }
@@ -152,10 +149,10 @@ struct SessionVerifierTests {
     @Test func `More ended sessions than are kept have identity asked, and nobody let in`() async throws {
         let verifier = identity.verifier { $0.endedSessionsMax = 2 }
         try await running(verifier) { () async throws in
-            await catchUp(verifier, ended: [first, second])
+            try await catchUp(verifier, ended: [first, second])
             #expect(try await !verifier.verify(identity.token(session: FakeIdentity.session(3))).wasAsked)
             identity.tell([FakeIdentity.session(3)])
-            await until { !verifier.statistics.isCurrent }
+            try await eventually { !verifier.statistics.isCurrent }
             identity.state.withLock { _ = $0.ended.insert(FakeIdentity.session(3)) }
             #expect(await refusal(verifier, try identity.token(session: FakeIdentity.session(3))) == "ended")
             #expect(await refusal(verifier, try identity.token(session: first)) == "ended")
@@ -166,7 +163,7 @@ struct SessionVerifierTests {
     {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             let stranger = try SigningKey.generateP256()
             let good = try identity.token(session: first)
             #expect(await refusal(verifier, good) == nil)
@@ -194,7 +191,7 @@ struct SessionVerifierTests {
     @Test func `A new key is fetched when a token names it, but not for each forged one`() async throws {
         let verifier = identity.verifier { $0.keySetCooldown = .milliseconds(300) }
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             #expect(await refusal(verifier, try identity.token(session: first)) == nil)
             let fetches = identity.state.withLock { $0.keySetFetches }
             let next = try SigningKey.generateP256()
@@ -211,7 +208,7 @@ struct SessionVerifierTests {
     @Test func `What a key verified that is withdrawn is verified anew`() async throws {
         let verifier = identity.verifier { $0.keySetCooldown = .zero }
         try await running(verifier) { () async throws in
-            await catchUp(verifier)
+            try await catchUp(verifier)
             let token = try identity.token(session: first)
             #expect(await refusal(verifier, token) == nil)
             let next = try SigningKey.generateP256()

@@ -6,7 +6,7 @@ import Testing
 @testable import GatewayService
 
 /// What waits for one who watches, and how it ends.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct GroupWatcherTests {
     private static func watcher() -> GroupWatcher {
         GroupWatcher(number: 1, session: WatchingSession(userID: "u", sessionID: "s", expiresAtSeconds: 0))

@@ -6,19 +6,20 @@ import RPC
 import ServiceKit
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import GatewayService
 
 /// `GET /me/events` and `GroupService/WatchGroups`: what apps are told, and how it ends.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct WatchGroupsTests {
     private static func end(_ code: String) -> String { #"event: end\#ndata: {"code":"\#(code)","# }
 
     @Test func `Changes come as events with positions, and a gateway that stops has apps come again`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             let id = stage.begun[0].id
             #expect(stage.begun[0].begin.callerProof == StubServices.proofs.invites)
             #expect(stage.begun[0].begin.position.isEmpty)
@@ -27,7 +28,7 @@ struct WatchGroupsTests {
             stage.change(.groupJoined, position: 4, to: [id, 99])
             let metrics = MetricsRegistry()
             metrics.add(stage.watches)
-            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            try await eventually { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
             stage.watches.stop()
             let (status, text) = try await watching
             #expect(status == 200)
@@ -53,9 +54,9 @@ struct WatchGroupsTests {
                 ]
             }
             async let watching = stage.watch(after: "AAEC")
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             #expect(stage.begun[0].begin.position == .init([0, 1, 2]))
-            try await stage.until { stage.watches.count == 1 }
+            try await eventually { stage.watches.count == 1 }
             try await Task.sleep(for: .milliseconds(20))
             stage.watches.endAll(.comeAgain)
             let text = try await watching.text
@@ -71,11 +72,11 @@ struct WatchGroupsTests {
             let key = [UInt8](repeating: 7, count: CursorKey.byteCount)
             stage.first.withLock { $0.positionKey = .init(key) }
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             stage.change(.groupJoined, position: 4, to: [stage.begun[0].id])
             let metrics = MetricsRegistry()
             metrics.add(stage.watches)
-            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            try await eventually { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
             stage.watches.stop()
             let text = try await watching.text
             let seal = try #require(CursorKey(key))
@@ -88,7 +89,7 @@ struct WatchGroupsTests {
     func `A position that can't be read is told to invites as one that nobody knows`(position: String) async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch(after: position)
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             #expect(stage.begun[0].begin.position == .init([0]))
             stage.watches.stop()
             _ = try await watching
@@ -98,7 +99,7 @@ struct WatchGroupsTests {
     @Test func `The end of the session ends the stream`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             stage.end(["another", WatchStage.sessionID])
             let text = try await watching.text
             #expect(text.contains(Self.end("SESSION_REVOKED")))
@@ -111,11 +112,11 @@ struct WatchGroupsTests {
     @Test func `Other sessions of an account hear that it was changed, and nobody else`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             stage.change(.groupJoined, position: 4, to: [stage.begun[0].id])
             let metrics = MetricsRegistry()
             metrics.add(stage.watches)
-            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            try await eventually { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
             stage.watches.notify([
                 WatchStage.accountChange("another", by: "x"),
                 WatchStage.accountChange(StubServices.userID, by: WatchStage.sessionID),
@@ -166,7 +167,7 @@ struct WatchGroupsTests {
     @Test func `The end of all sessions has everybody come again`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             stage.end([], sessionsFrom: 1_000)
             stage.end([], sessionsFrom: 2_000)
             #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
@@ -185,7 +186,7 @@ struct WatchGroupsTests {
     @Test func `The end of the token ends the stream`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             try await Task.sleep(for: .milliseconds(500))
             stage.expireTokens()
             let text = try await watching.text
@@ -198,7 +199,7 @@ struct WatchGroupsTests {
         limits.heartbeat = .milliseconds(10)
         try await WatchStage.run(limits) { stage in
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             try await Task.sleep(for: .seconds(2))
             stage.watches.stop()
             #expect(try await watching.text.contains("\n\n:\n\n:\n\n"))
@@ -211,15 +212,15 @@ struct WatchGroupsTests {
         try await WatchStage.run(limits) { stage in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 { group.addTask { _ = try await stage.watch() } }
-                try await stage.until { stage.begun.count == 2 }
+                try await eventually { stage.begun.count == 2 }
                 let refused = try await stage.gateway.sendAsUser(.get, "/me/events")
                 #expect(refused.status == 429 && refused.code == "TOO_MANY_WATCHES")
                 stage.watches.endAll(.comeAgain)
                 try await group.waitForAll()
             }
-            try await stage.until { stage.watches.count == 0 }
+            try await eventually { stage.watches.count == 0 }
             async let again = stage.watch()
-            try await stage.until { stage.begun.count == 3 }
+            try await eventually { stage.begun.count == 3 }
             #expect(stage.ended.isEmpty || Set(stage.ended).isSubset(of: Set(stage.begun.map(\.id))))
             stage.watches.stop()
             _ = try await again
@@ -233,11 +234,11 @@ struct WatchGroupsTests {
             #expect(away.status == 503 && away.code == "COME_AGAIN")
             stage.accepts(true)
             async let watching = stage.watch()
-            try await stage.until { stage.begun.count == 1 }
+            try await eventually { stage.begun.count == 1 }
             stage.loseStream()
             #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
             async let again = stage.watch()
-            try await stage.until { stage.begun.count == 2 && stage.streams == 2 }
+            try await eventually { stage.begun.count == 2 && stage.streams == 2 }
             stage.watches.stop()
             _ = try await again
         }

@@ -189,14 +189,6 @@ final class WatchStage: Sendable {
         return (answer.status.code, answer.text)
     }
 
-    /// Waits until something is so.
-    func until(_ isSo: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while !isSo() {
-            try #require(ContinuousClock.now < deadline, "not within a minute")
-            try await Task.sleep(for: .milliseconds(1))
-        }
-    }
 }
 
 /// Messages for the subscriber that there is, or for the next one. An `AsyncStream` alone ends with its first subscriber.

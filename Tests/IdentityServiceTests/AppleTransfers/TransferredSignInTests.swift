@@ -6,6 +6,8 @@ import OutgoingHTTP
 import Postgres
 import RPC
 import ServiceModels
+import TestDatabases
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -191,10 +193,7 @@ struct TransferredSignInTests {
                         deadline: nil
                     )
                 }
-                try await bench.bench.bench.wait("the other's lock") {
-                    try await transaction.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'").isEmpty
-                        == false
-                }
+                try await store.database.waitForLockWaits()
                 try await transaction.execute(
                     """
                     INSERT INTO provider_grants (

@@ -8,6 +8,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -140,7 +141,7 @@ struct GrantBench: Sendable {
 
     /// Waits until so many tokens are kept.
     func waitForTokens(_ count: Int, state: String = "kept") async throws {
-        try await bench.wait("\(count) tokens \(state)") { try await rows(state) == count }
+        try await eventually("\(count) tokens \(state)") { try await rows(state) == count }
     }
 
     /// How many tokens there are in a state.

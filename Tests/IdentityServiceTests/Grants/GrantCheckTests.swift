@@ -4,6 +4,7 @@ import Models
 import OutgoingHTTP
 import Postgres
 import ServiceModels
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -47,7 +48,7 @@ struct GrantCheckTests {
             let people = try await bench.keepTokens(3)
             bench.bench.clock.advance(seconds: 1)
             try await bench.signIn("000.person", code: "again", refreshToken: "r0.again")
-            try await bench.bench.wait("the newer token") { try await bench.metricKept() == "4" }
+            try await eventually("the newer token") { try await bench.metricKept() == "4" }
             bench.apple.refuse("r0.again")
             bench.bench.clock.advance(seconds: Self.aDay)
             await bench.grants.checker.round()
@@ -82,7 +83,7 @@ struct GrantCheckTests {
             )
             bench.bench.clock.advance(seconds: 1)
             try await bench.signIn("000.person", code: "new", refreshToken: "new")
-            try await bench.bench.wait("the newer token") { try await bench.metricKept() == "2" }
+            try await eventually("the newer token") { try await bench.metricKept() == "2" }
             #expect(try await !bench.store.endRefused(claimed[0].place, nowMilliseconds: bench.now))
             #expect(try await bench.sessions(person.tokens.userID, nil) == 2)
         }

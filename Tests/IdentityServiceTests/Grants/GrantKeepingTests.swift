@@ -3,6 +3,7 @@ import IdentityDomain
 import Models
 import OutgoingHTTP
 import Postgres
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -71,10 +72,10 @@ struct GrantKeepingTests {
             try await bench.signIn(code: "c2", refreshToken: "r2")
             bench.bench.clock.advance(seconds: 10)
             #expect(try await bench.signIn(code: "c3", refreshToken: "r3").tokens.userID == session.tokens.userID)
-            try await bench.bench.wait("the third") { try await bench.onlyToken() == "r3" }
+            try await eventually("the third") { try await bench.onlyToken() == "r3" }
             gate.open()
             let superseded = #"vestibule_identity_provider_tokens_total{provider="apple",outcome="superseded"}"#
-            try await bench.bench.wait("the second") { bench.metric(superseded) == "1" }
+            try await eventually("the second") { bench.metric(superseded) == "1" }
             #expect(try await bench.onlyToken() == "r3")
             await bench.grants.revoker.round()
             #expect(bench.apple.revoked.isEmpty)
@@ -85,7 +86,7 @@ struct GrantKeepingTests {
         try await GrantBench.run { bench in
             try await bench.signIn("001.thief", code: "stolen", codeOf: "002.victim")
             let refused = #"vestibule_identity_provider_tokens_total{provider="apple",outcome="refused"}"#
-            try await bench.bench.wait("the refusal") { bench.metric(refused) == "1" }
+            try await eventually("the refusal") { bench.metric(refused) == "1" }
             #expect(try await bench.rows("kept") == 0)
             #expect(try await bench.rows("revoking") == 0)
         }
@@ -110,7 +111,7 @@ struct GrantKeepingTests {
         try await GrantBench.run { bench in
             bench.apple.setTrouble(503)
             try await bench.signIn(refreshToken: "r.later")
-            try await bench.bench.wait("the first try") { bench.bench.http.requests.count == 1 }
+            try await eventually("the first try") { bench.bench.http.requests.count == 1 }
             bench.apple.setTrouble(nil)
             try await bench.waitForTokens(1)
             #expect(try await bench.onlyToken() == "r.later")
@@ -166,7 +167,7 @@ struct GrantKeepingTests {
             // The one that was still under way for the account that is gone would be revoked as well.
             gate.open()
             let superseded = #"vestibule_identity_provider_tokens_total{provider="apple",outcome="superseded"}"#
-            try await bench.bench.wait("the late one") { bench.metric(superseded) == "1" }
+            try await eventually("the late one") { bench.metric(superseded) == "1" }
             await bench.grants.revoker.round()
             #expect(bench.apple.revoked.isEmpty)
             #expect(try await bench.onlyToken() == "r2")

@@ -3,6 +3,7 @@ import IdentityDomain
 import Models
 import Postgres
 import ServiceModels
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -91,7 +92,7 @@ struct GrantResealTests {
             try await bench.signIn("000.person", code: "new", refreshToken: "r.new")
             _ = await (first, second)
             await bench.grants.resealer.pass()
-            try await bench.bench.wait("the newer token") { try await bench.metricKept() == "31" }
+            try await eventually("the newer token") { try await bench.metricKept() == "31" }
             #expect(try await Self.keyIDs(bench) == .init(repeating: "new", count: 30))
             let total = try [0, 1].reduce(0) { sum, replica in
                 let name = "vestibule_identity_provider_tokens_resealed_total"

@@ -4,6 +4,7 @@ import JOSE
 import Models
 import Postgres
 import ServiceModels
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -57,7 +58,7 @@ struct WithdrawnConsentTests {
             let told = bench.bench.clock.nowSeconds + 10
             bench.bench.clock.advance(seconds: 20)
             try await bench.signIn(code: "again", refreshToken: "r.new")
-            try await bench.bench.wait("the newer token") { try await bench.onlyToken() == "r.new" }
+            try await eventually("the newer token") { try await bench.onlyToken() == "r.new" }
             // A message that comes late.
             try await tell(bench, TestNotice(atSeconds: told))
             #expect(try await bench.sessions(person.tokens.userID, "provider") == 2)

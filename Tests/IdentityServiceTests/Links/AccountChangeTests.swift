@@ -12,7 +12,7 @@ import Testing
 @testable import IdentityService
 
 /// How a change of the ways into an account is reported: in the list of sessions, to webhooks, and to those who watch.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccountChangeTests {
     private static func changes(_ token: String, _ service: TestService) async throws -> [IdentityV1.AccountChange] {
         try await service.client.listSessions(.with { $0.accessToken = token }).recentChanges

@@ -4,6 +4,7 @@ import JOSE
 import Models
 import Postgres
 import ServiceKit
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -70,9 +71,7 @@ struct NoticeApplierTests {
                 logger: TestService.silentLogger
             )
             let running = Task { await other.run() }
-            while try await service.count("provider_notices WHERE applied_at IS NULL") > 0 {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            try await eventually { try await service.count("provider_notices WHERE applied_at IS NULL") == 0 }
             running.cancel()
             await running.value
             #expect(try await service.count("sessions WHERE revoked_at IS NULL") == 0)

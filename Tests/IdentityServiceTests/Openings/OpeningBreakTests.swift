@@ -5,6 +5,7 @@ import Models
 import Postgres
 import RPC
 import ServiceModels
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -85,7 +86,7 @@ struct OpeningBreakTests {
             #expect(try await service.words("SELECT state FROM absorptions") == ["moving"])
             // The relay meets an account that profile has closed, and waits.
             try await service.relayingProofs {
-                try await TestService.eventually("it waits") {
+                try await eventually("it waits") {
                     try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
                 }
                 try await service.database.execute("ALTER TABLE account_closings DROP CONSTRAINT broken")

@@ -5,6 +5,7 @@ import JOSE
 import Models
 import Postgres
 import RPC
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -75,7 +76,7 @@ struct ImportedPerson {
     func settleRelayed() async throws {
         // Time for all retries, and no more: on a busy machine there are so many rounds that a day would pass.
         var rounds = 0
-        try await TestService.eventually("nothing waits") {
+        try await eventually("nothing waits") {
             rounds += 1
             if rounds <= 200 { service.pass(seconds: 11) }
             await service.parts.methods.absorber.round()

@@ -7,6 +7,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 import SwiftProtobuf
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -278,16 +279,13 @@ struct BlockingTests {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let userID = try #require(UserID(first.userID))
-            @Sendable func waiting() async throws -> Bool {
-                try await !service.words("SELECT pid::text FROM pg_locks WHERE NOT granted").isEmpty
-            }
             // Holds the account as a block does that is not committed yet.
             let signIn = try await service.database.withTransaction { transaction in
                 try await transaction.execute(
                     "UPDATE accounts SET blocked_at = now(), block_reason = 'abuse' WHERE user_id = \(userID.uuid)"
                 )
                 let signIn = Task { try await service.signInAnew() }
-                while try await !waiting() { try await Task.sleep(for: .milliseconds(5)) }
+                try await service.database.waitForLockWaits()
                 return signIn
             }
             await refused { _ = try await signIn.value }
@@ -305,7 +303,7 @@ struct BlockingTests {
                 )
                 try await transaction.query("SELECT FROM accounts WHERE user_id = \(userID.uuid) FOR NO KEY UPDATE")
                 let block = Task { try await service.block(first.userID) }
-                while try await !waiting() { try await Task.sleep(for: .milliseconds(5)) }
+                try await service.database.waitForLockWaits()
                 return block
             }
             #expect(try await block.value.endedSessions == 2)

@@ -2,11 +2,12 @@ import API
 import RPC
 import SwiftProtobuf
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import ServiceKit
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HealthWatchTests {
     typealias Status = HealthV1.HealthCheckResponse.ServingStatus
 
@@ -80,7 +81,7 @@ struct HealthWatchTests {
             #expect(try await responses.next()?.status == .notServing)
             #expect(health.watcherCount == 1)
         }
-        try await until { health.watcherCount == 0 }
+        try await eventually { health.watcherCount == 0 }
     }
 
     @Test func `More watchers than the maximum are refused`() async throws {
@@ -94,13 +95,13 @@ struct HealthWatchTests {
                     }
                 }
             }
-            try await until { health.watcherCount == HealthService.watchersMax }
+            try await eventually { health.watcherCount == HealthService.watchersMax }
             let error = await #expect(throws: RPCError.self) {
                 try await client.watch(HealthV1.HealthCheckRequest()) { reader in for try await _ in reader {} }
             }
             #expect(error?.code == .resourceExhausted)
             tasks.cancelAll()
         }
-        try await until { health.watcherCount == 0 }
+        try await eventually { health.watcherCount == 0 }
     }
 }

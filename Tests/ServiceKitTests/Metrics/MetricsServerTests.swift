@@ -1,4 +1,5 @@
 import Glibc
+import TestWaits
 import Testing
 
 @testable import ServiceKit
@@ -84,6 +85,6 @@ struct MetricsServerTests {
     @Test func `One that is let go without a stop ends too`() async throws {
         let port = try MetricsServer(address: loopback, registry: MetricsRegistry()).port
         let address = HostPort(host: "127.0.0.1", port: port)
-        try await until { (try? MetricsServer(address: address, registry: MetricsRegistry())) != nil }
+        try await eventually { (try? MetricsServer(address: address, registry: MetricsRegistry())) != nil }
     }
 }

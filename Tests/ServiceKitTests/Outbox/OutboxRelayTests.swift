@@ -4,6 +4,7 @@ import RPCTransport
 import ServiceKit
 import ServiceLifecycle
 import Synchronization
+import TestWaits
 import Testing
 
 /// An event that is a number; nothing but itself is in order with it.
@@ -110,7 +111,7 @@ struct OutboxRelayTests {
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
             delivered.withLock { $0.append(events.map(\.number)) }
         }
-        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]])
     }
 
@@ -124,7 +125,7 @@ struct OutboxRelayTests {
             }
             if count < 4 { throw Unreachable() }
         }
-        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(attempts.withLock { $0 } == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2], [3]])
     }
 
@@ -136,7 +137,7 @@ struct OutboxRelayTests {
             if numbers.contains(1) || numbers.contains(4) { throw OutboxRejection(reason: "BAD") }
             delivered.withLock { $0 += numbers }
         }
-        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [0, 2, 3])
         #expect(outbox.state.withLock { $0.setAside } == [1: "BAD", 4: "BAD"])
     }
@@ -160,11 +161,11 @@ struct OutboxRelayTests {
         }
         #expect(told(relay.metrics).count == 3, "what waits is not told before it is known")
         let watch = Task { await relay.metrics.watch(outbox, logger: logger) }
-        try await until { told(relay.metrics).contains("vestibule_outbox_depth 5") }
+        try await eventually { told(relay.metrics).contains("vestibule_outbox_depth 5") }
         #expect(told(relay.metrics).contains("vestibule_outbox_oldest_age_seconds 5"))
         #expect(told(relay.metrics).contains("vestibule_outbox_aside 7"))
         watch.cancel()
-        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(
             told(relay.metrics).suffix(3) == [
                 "vestibule_outbox_delivered_total 4", "vestibule_outbox_failures_total 1",
@@ -185,10 +186,10 @@ struct OutboxRelayTests {
             delivered.withLock { $0 += numbers }
         }
         try await running(relay) {
-            try await until { outbox.state.withLock { $0.events == [2] } }
+            try await eventually { outbox.state.withLock { $0.events == [2] } }
             #expect(outbox.state.withLock { $0.setAside } == [0: "BAD"])
             isUp.withLock { $0 = true }
-            try await until { outbox.state.withLock { $0.events.isEmpty } }
+            try await eventually { outbox.state.withLock { $0.events.isEmpty } }
         }
         #expect(delivered.withLock { $0 } == [1, 2])
     }
@@ -208,7 +209,7 @@ struct OutboxRelayTests {
             if numbers.contains(3) { throw OutboxSetback(reason: "INTERNAL", cause: Bug()) }
             delivered.withLock { $0 += numbers }
         }
-        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [0, 1, 2, 4, 5, 6, 7])
         #expect(outbox.state.withLock { $0.setAside } == [3: "INTERNAL 5 times"])
         #expect(outbox.state.withLock { $0.waits } == [1, 2, 4, 8].map { Duration.seconds($0) })
@@ -223,7 +224,7 @@ struct OutboxRelayTests {
         let relay = OutboxRelay(store: outbox, configuration: configuration, logger: logger, random: { 1 }) { _ in
             throw OutboxSetback(reason: "DEADLINE_EXCEEDED", cause: Bug(), isEventAtFault: false)
         }
-        try await running(relay) { try await until { outbox.state.withLock { $0.waits.count > 4 } } }
+        try await running(relay) { try await eventually { outbox.state.withLock { $0.waits.count > 4 } } }
         #expect(outbox.state.withLock { $0.setAside.isEmpty && $0.events == [3] })
     }
 
@@ -236,7 +237,7 @@ struct OutboxRelayTests {
             attempts.withLock { $0 += 1 }
             throw Unreachable()
         }
-        try await running(relay) { try await until { attempts.withLock { $0 } > 5 } }
+        try await running(relay) { try await eventually { attempts.withLock { $0 } > 5 } }
         #expect(outbox.state.withLock { $0.events } == [1])
         #expect(outbox.state.withLock { $0.failures.isEmpty && $0.setAside.isEmpty })
     }
@@ -250,10 +251,10 @@ struct OutboxRelayTests {
             throw OutboxRejection(reason: "BAD")
         }
         try await running(relay) {
-            try await until { attempts.withLock { $0 } > 3 }
+            try await eventually { attempts.withLock { $0 } > 3 }
             #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 0"))
             outbox.state.withLock { $0.breaksAfterDelivery = false }
-            try await until { outbox.state.withLock { $0.events.isEmpty } }
+            try await eventually { outbox.state.withLock { $0.events.isEmpty } }
         }
         #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
     }
@@ -262,10 +263,10 @@ struct OutboxRelayTests {
         let outbox = MemoryOutbox([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { _ in }
         try await running(relay) {
-            try await until { outbox.state.withLock { $0.batchCount == 1 } }
+            try await eventually { outbox.state.withLock { $0.batchCount == 1 } }
             outbox.state.withLock { $0.events = [1] }
             relay.nudge()
-            try await until { outbox.state.withLock { $0.events.isEmpty } }
+            try await eventually { outbox.state.withLock { $0.events.isEmpty } }
         }
         let polled = MemoryOutbox([])
         let poller = OutboxRelay(
@@ -274,9 +275,9 @@ struct OutboxRelayTests {
             logger: logger
         ) { _ in }
         try await running(poller) {
-            try await until { polled.state.withLock { $0.batchCount > 0 } }
+            try await eventually { polled.state.withLock { $0.batchCount > 0 } }
             polled.state.withLock { $0.events = [1] }
-            try await until { polled.state.withLock { $0.events.isEmpty } }
+            try await eventually { polled.state.withLock { $0.events.isEmpty } }
         }
     }
 
@@ -290,10 +291,10 @@ struct OutboxRelayTests {
             logger: logger
         ) { _ in }
         try await running(relay) {
-            try await until { outbox.state.withLock { $0.batchCount > 3 } }
+            try await eventually { outbox.state.withLock { $0.batchCount > 3 } }
             #expect(outbox.state.withLock { $0.events } == [1])
             outbox.state.withLock { $0.isBusy = false }
-            try await until { outbox.state.withLock { $0.events.isEmpty } }
+            try await eventually { outbox.state.withLock { $0.events.isEmpty } }
         }
     }
 
@@ -302,13 +303,13 @@ struct OutboxRelayTests {
         outbox.state.withLock { $0.isBroken = true }
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { _ in }
         try await running(relay) {
-            try await until { outbox.state.withLock { $0.batchCount > 3 } }
+            try await eventually { outbox.state.withLock { $0.batchCount > 3 } }
             outbox.state.withLock { $0.isBroken = false }
-            try await until { outbox.state.withLock { $0.events.isEmpty } }
+            try await eventually { outbox.state.withLock { $0.events.isEmpty } }
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A graceful shutdown ends a rest at once, and lets a delivery under way end`() async throws {
         let outbox = MemoryOutbox(Array(0..<5))
         let (deliveries, delivery) = AsyncStream.makeStream(of: Void.self)
@@ -330,7 +331,7 @@ struct OutboxRelayTests {
         let resting = OutboxRelay(store: empty, configuration: configuration(), logger: logger) { _ in }
         let others = ServiceGroup(services: [resting], logger: logger)
         let rest = Task { try await others.run() }
-        try await until { empty.state.withLock { $0.batchCount > 0 } }
+        try await eventually { empty.state.withLock { $0.batchCount > 0 } }
         await others.triggerGracefulShutdown()
         try await rest.value  // polls each minute
     }

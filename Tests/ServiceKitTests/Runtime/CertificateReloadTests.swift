@@ -67,7 +67,7 @@ struct CertificateReloadTests {
         #expect(outcome.lines.count == 1 && outcome.lines[0].contains("Broken"))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A signal to the process arrives`() async {
         // Not SIGHUP, which a terminal that is closed sends to the tests.
         let signal = ReloadSignal(number: SIGWINCH)

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import ServiceKit
@@ -21,7 +22,7 @@ struct ShutdownSignalsTests {
         #expect(harsh.withLock { $0 } == 0)
         await signals.first()
         kill(getpid(), SIGUSR2)
-        try await until { harsh.withLock { $0 } == 1 }
+        try await eventually { harsh.withLock { $0 } == 1 }
     }
 
     @Test func `A signal that comes twice at once counts as one`() async throws {

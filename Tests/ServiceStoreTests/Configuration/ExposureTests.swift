@@ -53,7 +53,7 @@ struct ExposureTests {
         #expect(allowed.warning?.contains("VESTIBULE_PROFILE_TLS_\(name)") == true)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A service that strangers could reach doesn't start; told to, it does`() async throws {
         func serve(_ more: [String: String]) async throws {
             let values = ["VESTIBULE_PROFILE_LISTEN": "0.0.0.0:0", "VESTIBULE_DATABASE_HOST": "/nonexistent"]

@@ -2,6 +2,7 @@ import API
 import Logging
 import ServiceKit
 import Synchronization
+import TestWaits
 import Testing
 
 @testable import ServiceStore
@@ -24,7 +25,7 @@ struct ReadinessProbeTests {
             tasks.addTask { await probe.run() }
             for expected in [true, false, true] {
                 isUp.withLock { $0 = expected }
-                try await until { health.status(of: "") == (expected ? .serving : .notServing) }
+                try await eventually { health.status(of: "") == (expected ? .serving : .notServing) }
             }
             tasks.cancelAll()
         }

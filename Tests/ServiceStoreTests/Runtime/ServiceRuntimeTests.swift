@@ -7,6 +7,7 @@ import ServiceKit
 import SwiftProtobuf
 import Synchronization
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import ServiceStore
@@ -113,7 +114,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Migrates, serves, says that it is ready, and stops`() async throws {
         let environment = Mutex<ServiceEnvironment?>(nil)
         let backgroundEnded = Mutex(false)
@@ -127,14 +128,14 @@ struct ServiceRuntimeTests {
             parts: ServiceParts(services: [SlowService()], background: [BackgroundWork(background)]),
             onEnvironment: { made in environment.withLock { $0 = made } }
         ) { address, _ in
-            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+            try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
             let database = try #require(environment.withLock { $0 }).database
             #expect(try await database.query("SELECT id FROM things").count == 0)
         }
         #expect(backgroundEnded.withLock { $0 })
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `A schema that is too old, or was changed, is not served; a newer one is`() async throws {
         let values = try await databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
@@ -151,12 +152,12 @@ struct ServiceRuntimeTests {
                 migrations: newer.migrations + [Migration(number: 2, name: "more", sql: "CREATE TABLE more (n int)")]
             )
             try await newer.migrate()
-            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+            try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
         }
         // The older one also starts where it would have migrated.
         let migrating = values.merging(["VESTIBULE_IDENTITY_MIGRATE": "true"]) { $1 }
         try await serving(migrating, parts: ServiceParts(services: [SlowService()])) { address, _ in
-            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+            try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
         }
         let edited = ServiceRuntime(
             keys: Self.keys,
@@ -170,7 +171,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Without its database it listens and says that it isn't serving`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [SlowService()])) { address, _ in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
@@ -184,7 +185,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func `Tells what can be called, unless that is switched off`(isOn: Bool) async throws {
         let values = Self.noDatabase.merging(["VESTIBULE_REFLECTION": "\(isOn)"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { address, _ in
@@ -211,7 +212,7 @@ struct ServiceRuntimeTests {
         #expect(try runtime(origins).faults.map(\.key) == ["VESTIBULE_IDENTITY_ORIGINS"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A call in flight is finished before the end`() async throws {
         let slow = SlowService()
         try await serving(Self.noDatabase, parts: ServiceParts(services: [slow])) { address, stop in
@@ -233,7 +234,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Calls that would last for ever are told to end before the server waits for them`() async throws {
         let endless = SlowService()
         let parts = ServiceParts(services: [endless], beginDrain: { endless.released.open() })
@@ -255,7 +256,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `Work that fails ends the service with its error`() async throws {
         struct Broken: Error {}
         await #expect(throws: Broken.self) {
@@ -266,7 +267,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `A start that fails is an error: port taken, database down while migrating`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [])) { address, _ in
             let second = try runtime(Self.noDatabase.merging(["VESTIBULE_IDENTITY_LISTEN": "\(address)"]) { $1 })

@@ -2,13 +2,14 @@ import API
 import RPC
 import RPCTransport
 import TestCertificates
+import TestWaits
 import Testing
 
 @testable import ServiceKit
 @testable import ServiceStore
 
 /// A service that speaks mutual TLS, on real sockets.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceTLSTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 0)
 
@@ -134,7 +135,7 @@ struct ServiceTLSTests {
                 trusting.authoritiesFile = next.file
                 try TestAuthority.replace(running.certificate, with: replacement)
                 running.reload.yield()
-                try await until {
+                try await eventually {
                     var status: Status.Code?
                     try await withChannel(running, trusting) { status = await code($0) }
                     return status == .ok
