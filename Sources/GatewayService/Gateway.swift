@@ -46,7 +46,7 @@ struct Gateway: Sendable {
         methods = AppMethods(
             identity: backends.identity,
             profile: backends.profile,
-            invites: backends.invites,
+            groups: backends.groups,
             keySet: KeySetCache(identity: backends.identity),
             authentication: Authentication(identity: backends.identity, rateLimit: rateLimit),
             memberNames: MemberNames(profile: backends.profile),

@@ -1,41 +1,24 @@
 import API
-import InvitesDomain
 import Models
 import RPC
 import ServiceKit
 import ServiceModels
 
-/// The methods of `vestibule.invites.v1.InvitesService`; each stands in a file of its own.
+/// The methods of `vestibule.invites.v1.InvitesService`, for other programs; each stands in a file of its own.
 struct InvitesMethods: InvitesServiceHandler {
     /// The most events in one request.
     static let eventsMax = 100
-    /// The most people in one request.
-    static let peopleMax = 500
 
     /// Tells on whose behalf a method is called, by the keys that are in use now.
     let currentCallers: CurrentCallers
-    /// Seals page tokens and positions, by the keys that are in use now.
+    /// Seals positions, by the keys that are in use now.
     let currentCursors: CurrentCursors
-    let groups: GroupStore
-    let members: MemberStore
     let phones: PhoneStore
     let accounts: AccountStore
     /// Forgets those whose accounts are closed.
     let closings: ClosingRunner
-    let invitations: InvitationStore
-    let pending: PendingStore
-    let links: GroupLinkStore
-    let blocks: BlockStore
     /// Tells those who watch what changes in their groups.
     let groupEvents: GroupEventHub
-    let phonePolicy: PhonePolicy
     let limits: InvitesLimits
-    /// How open a group is whose creator doesn't say.
-    let groupOpenness: GroupOpenness
-    let addressKey: ClientAddressKey
     let clock: WallClock
-    let identifiers: IdentifierSource
-
-    /// Tells on whose behalf a method is called.
-    var callers: ProvenCallers { currentCallers.current }
 }

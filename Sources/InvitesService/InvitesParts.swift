@@ -15,6 +15,8 @@ struct InvitesParts: Sendable {
     /// The pause between rounds of cleaning up.
     static let cleanupInterval: Duration = .seconds(600)
 
+    /// The methods of `vestibule.app.v1.GroupService`.
+    let groupMethods: GroupMethods
     /// The methods of `vestibule.invites.v1.InvitesService`.
     let methods: InvitesMethods
     /// Deletes what is over.
@@ -74,25 +76,31 @@ struct InvitesParts: Sendable {
             limits: watchLimits,
             logger: logger
         )
-        methods = InvitesMethods(
+        groupMethods = GroupMethods(
             currentCallers: currentCallers,
             currentCursors: currentCursors,
             groups: groups,
             members: members,
-            phones: phones,
-            accounts: accounts,
-            closings: closings,
             invitations: invitations,
             pending: PendingStore(database: database),
             links: links,
             blocks: BlockStore(database: database),
-            groupEvents: groupEvents,
             phonePolicy: settings.phonePolicy,
             limits: settings.limits,
             groupOpenness: settings.groupOpenness,
             addressKey: settings.addressKey,
             clock: clock,
             identifiers: IdentifierSource(clock: clock)
+        )
+        methods = InvitesMethods(
+            currentCallers: currentCallers,
+            currentCursors: currentCursors,
+            phones: phones,
+            accounts: accounts,
+            closings: closings,
+            groupEvents: groupEvents,
+            limits: settings.limits,
+            clock: clock
         )
         let steps = [
             Cleanup.Step("applied events") { limit in

@@ -82,7 +82,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
             ]
             if environment.isMeasured { background.append(BackgroundWork { await parts.events.watch() }) }
             return ServiceParts(
-                services: [parts.methods],
+                services: [parts.groupMethods, parts.methods],
                 background: background,
                 reread: { await parts.keyReader?.read() },
                 beginDrain: { parts.groupEvents.stop() },

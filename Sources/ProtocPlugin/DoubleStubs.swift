@@ -6,6 +6,8 @@ struct DoubleStubs {
     let service: ServiceDescriptor
     let names: SwiftNames
 
+    private var methods: [MethodDescriptor] { ServiceOptions(service).implementedMethods }
+
     func print(to printer: inout CodePrinter) {
         printer.print(
             "",
@@ -14,13 +16,13 @@ struct DoubleStubs {
             "public final class \(service.name)Double: \(service.name)Handler {"
         )
         printer.withIndentation { printer in
-            guard !service.methods.isEmpty else {
+            guard !methods.isEmpty else {
                 printer.print("/// A double.", "public init() {}")
                 return
             }
             printAnswers(to: &printer)
             printState(to: &printer)
-            for method in service.methods { printMethod(method, to: &printer) }
+            for method in methods { printMethod(method, to: &printer) }
         }
         printer.print("}")
     }
@@ -28,7 +30,7 @@ struct DoubleStubs {
     private func printAnswers(to printer: inout CodePrinter) {
         printer.print("/// What each method does with a call.", "public struct Answers: Sendable {")
         printer.withIndentation { printer in
-            for method in service.methods {
+            for method in methods {
                 let call = HandlerCall(method, names: names)
                 printer.print(lines: DocComment.lines(of: method, fallback: "Answers `\(method.fullName)`."))
                 printer.print("public var \(call.name): @Sendable (")

@@ -52,6 +52,7 @@ struct FileStubs {
             MethodsStubs(service: service, names: names).print(to: &printer)
             HandlerStubs(service: service, names: names).print(to: &printer)
             ClientStubs(service: service, names: names).print(to: &printer)
+            ForwardStubs(service: service, names: names).print(to: &printer)
         }
         return printer.content
     }

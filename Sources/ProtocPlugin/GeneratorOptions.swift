@@ -86,6 +86,7 @@ enum GeneratorError: Error, CustomStringConvertible {
     case unknownOption(String)
     case unknownOptionValue(key: String, value: String, allowed: [String])
     case unfitForGet(method: String)
+    case unfitForGateway(method: String)
     case unfitError(value: String)
 
     var description: String {
@@ -96,6 +97,8 @@ enum GeneratorError: Error, CustomStringConvertible {
             "option '\(key)' can't be '\(value)'; it is one of \(allowed.joined(separator: ", "))"
         case .unfitForGet(let method):
             "\(method) can't have connect_get: that is for unary methods with idempotency_level = NO_SIDE_EFFECTS"
+        case .unfitForGateway(let method):
+            "\(method) can't have this gateway role: roles are for methods of forwarded services, and forwarded methods are unary"
         case .unfitError(let value):
             "\(value) needs a status from 400 to 599 (http), an action, and a code of gRPC, if any (grpc)"
         }

@@ -5,6 +5,8 @@ struct HandlerStubs {
     let service: ServiceDescriptor
     let names: SwiftNames
 
+    private var methods: [MethodDescriptor] { ServiceOptions(service).implementedMethods }
+
     func print(to printer: inout CodePrinter) {
         printProtocol(to: &printer)
         printRegistration(to: &printer)
@@ -13,13 +15,13 @@ struct HandlerStubs {
     private func printProtocol(to printer: inout CodePrinter) {
         printer.print("")
         printer.print(lines: DocComment.lines(of: service, fallback: "Answers `\(service.fullName)`."))
-        guard !service.methods.isEmpty else {
+        guard !methods.isEmpty else {
             printer.print("public protocol \(service.name)Handler: RPCService {}")
             return
         }
         printer.print("public protocol \(service.name)Handler: RPCService {")
         printer.withIndentation { printer in
-            for (index, method) in service.methods.enumerated() {
+            for (index, method) in methods.enumerated() {
                 if index > 0 { printer.print("") }
                 printer.print(lines: DocComment.lines(of: method, fallback: "Answers `\(method.fullName)`."))
                 printRequirement(for: method, to: &printer)
@@ -42,13 +44,13 @@ struct HandlerStubs {
         )
         printer.withIndentation { printer in
             printer.print("/// Adds the methods of `\(service.fullName)` to a router.")
-            guard !service.methods.isEmpty else {
+            guard !methods.isEmpty else {
                 printer.print("public func register(in router: inout Router) {}")
                 return
             }
             printer.print("public func register(in router: inout Router) {")
             printer.withIndentation { printer in
-                for method in service.methods { printRoute(to: method, printer: &printer) }
+                for method in methods { printRoute(to: method, printer: &printer) }
             }
             printer.print("}")
         }

@@ -9,6 +9,19 @@ struct MethodOptions {
         fieldName: "vestibule.options.v1.connect_get"
     )
 
+    /// `vestibule.options.v1.gateway`, whose enum is a number on the wire.
+    static let gateway = MessageExtension<OptionalExtensionField<ProtobufInt32>, Google_Protobuf_MethodOptions>(
+        _protobuf_fieldNumber: 52002,
+        fieldName: "vestibule.options.v1.gateway"
+    )
+
+    /// `vestibule.options.v1.GatewayRole`, by its numbers.
+    enum GatewayRole: Int32 {
+        case forwards = 0
+        case adds = 1
+        case answers = 2
+    }
+
     private let method: MethodDescriptor
 
     init(_ method: MethodDescriptor) { self.method = method }
@@ -25,8 +38,23 @@ struct MethodOptions {
     /// Whether Connect may call it by GET.
     var allowsGet: Bool { method.options.getExtensionValue(ext: Self.connectGet) ?? false }
 
-    /// Throws if the method allows GET and is not fit for it.
+    /// Whether the method changes something, as far as its `idempotency_level` says.
+    var changes: Bool { method.options.idempotencyLevel != .noSideEffects }
+
+    /// What the gateway does with the method; nil if the proto gives a number of no role.
+    var gatewayRole: GatewayRole? {
+        GatewayRole(rawValue: method.options.getExtensionValue(ext: Self.gateway) ?? 0)
+    }
+
+    /// Throws if the options contradict the method.
     func check() throws {
+        let isForwarded = ServiceOptions(method.service).isForwarded
+        guard let gatewayRole, isForwarded || gatewayRole == .forwards else {
+            throw GeneratorError.unfitForGateway(method: method.fullName)
+        }
+        guard !isForwarded || gatewayRole != .forwards || CallShape(method) == .unary else {
+            throw GeneratorError.unfitForGateway(method: method.fullName)
+        }
         guard allowsGet else { return }
         let isUnary = !method.clientStreaming && !method.serverStreaming
         guard isUnary, method.options.idempotencyLevel == .noSideEffects else {

@@ -9,7 +9,10 @@ import SwiftProtobufPluginLibrary
 @main
 struct VestibulePlugin: CodeGenerator {
     var customOptionExtensions: [any AnyMessageExtension] {
-        [MethodOptions.connectGet, ErrorValueOptions.http, ErrorValueOptions.grpc, ErrorValueOptions.action]
+        [
+            MethodOptions.connectGet, MethodOptions.gateway, ServiceOptions.forwarded, ErrorValueOptions.http,
+            ErrorValueOptions.grpc, ErrorValueOptions.action,
+        ]
     }
 
     var supportedFeatures: [Google_Protobuf_Compiler_CodeGeneratorResponse.Feature] { [.proto3Optional] }

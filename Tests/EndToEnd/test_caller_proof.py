@@ -19,6 +19,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
+from vestibule.app.v1 import group_pb2, group_pb2_grpc
 from vestibule.identity.v1 import identity_pb2, identity_pb2_grpc
 from vestibule.invites.v1 import invites_pb2, invites_pb2_grpc
 from vestibule.profile.v1 import profile_pb2, profile_pb2_grpc
@@ -93,14 +94,15 @@ class Deployment:
             return True
         return False
 
-    def stub(self, name, caller="gateway"):
-        """A service called with a program's certificate."""
+    def stub(self, name, caller="gateway", stub=None):
+        """A service called with a program's certificate; of a program with two, the one for users unless `stub` is another."""
         read = lambda file: (self.secrets / file).read_bytes()
         credentials = grpc.ssl_channel_credentials(read("ca.pem"), read(f"{caller}-key.pem"), read(f"{caller}.pem"))
         channel = grpc.secure_channel(
             f"127.0.0.1:{self.ports[name]}", credentials, [("grpc.ssl_target_name_override", name)])
-        return {"identity": identity_pb2_grpc.IdentityServiceStub, "profile": profile_pb2_grpc.ProfileServiceStub,
-                "invites": invites_pb2_grpc.InvitesServiceStub}[name](channel)
+        stubs = {"identity": identity_pb2_grpc.IdentityServiceStub, "profile": profile_pb2_grpc.ProfileServiceStub,
+                 "invites": group_pb2_grpc.GroupServiceStub}
+        return (stub or stubs[name])(channel)
 
     def key(self, service):
         """A service's own key of proofs."""
@@ -151,13 +153,13 @@ def test_with_the_gateways_certificate_and_without_a_person(deployment, member):
     profile, invites, identity = (deployment.stub(name) for name in ("profile", "invites", "identity"))
     calls = [
         (profile.GetProfile, profile_pb2.GetProfileRequest), (profile.UpdateProfile, profile_pb2.UpdateProfileRequest),
-        (invites.CreateGroup, invites_pb2.CreateGroupRequest), (invites.AddMember, invites_pb2.AddMemberRequest),
-        (invites.ListGroups, invites_pb2.ListGroupsRequest), (invites.ListMembers, invites_pb2.ListMembersRequest),
-        (invites.AddMembers, invites_pb2.AddMembersRequest), (invites.GetGroup, invites_pb2.GetGroupRequest),
-        (invites.UpdateGroup, invites_pb2.UpdateGroupRequest), (invites.DeleteGroup, invites_pb2.DeleteGroupRequest),
-        (invites.RemoveMember, invites_pb2.RemoveMemberRequest), (invites.LeaveGroup, invites_pb2.LeaveGroupRequest),
-        (invites.SetMemberRole, invites_pb2.SetMemberRoleRequest),
-        (invites.HandOverGroup, invites_pb2.HandOverGroupRequest),
+        (invites.CreateGroup, group_pb2.CreateGroupRequest), (invites.AddMember, group_pb2.AddMemberRequest),
+        (invites.ListGroups, group_pb2.ListGroupsRequest), (invites.ListMembers, group_pb2.ListMembersRequest),
+        (invites.AddMembers, group_pb2.AddMembersRequest), (invites.GetGroup, group_pb2.GetGroupRequest),
+        (invites.UpdateGroup, group_pb2.UpdateGroupRequest), (invites.DeleteGroup, group_pb2.DeleteGroupRequest),
+        (invites.RemoveMember, group_pb2.RemoveMemberRequest), (invites.LeaveGroup, group_pb2.LeaveGroupRequest),
+        (invites.SetMemberRole, group_pb2.SetMemberRoleRequest),
+        (invites.HandOverGroup, group_pb2.HandOverGroupRequest),
         (identity.GetAccount, identity_pb2.GetAccountRequest),
         (identity.UpdateUserMetadata, identity_pb2.UpdateUserMetadataRequest),
         (identity.ProvePhone, identity_pb2.ProvePhoneRequest),
@@ -171,7 +173,8 @@ def test_with_the_gateways_certificate_and_without_a_person(deployment, member):
     denied = (grpc.StatusCode.PERMISSION_DENIED, None)
     assert refusal(profile.LookUpProfile, profile_pb2.LookUpProfileRequest(user_id=user_id)) == denied
     assert refusal(identity.LookUpAccount, identity_pb2.LookUpAccountRequest(user_id=user_id)) == denied
-    assert refusal(invites.ApplyPhoneEvents, invites_pb2.ApplyPhoneEventsRequest()) == denied
+    for_programs = deployment.stub("invites", stub=invites_pb2_grpc.InvitesServiceStub)
+    assert refusal(for_programs.ApplyPhoneEvents, invites_pb2.ApplyPhoneEventsRequest()) == denied
 
 
 def test_events_are_told_by_the_service_whose_they_are(deployment):
@@ -208,9 +211,9 @@ def test_with_the_persons_token(deployment, member):
     told = profile.GetProfile(
         profile_pb2.GetProfileRequest(), timeout=SECONDS, metadata=on_behalf(proofs.profile)).profile
     assert told.user_id == session.user_id == member.user_id and not told.missing_fields
-    invites.ListGroups(invites_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=on_behalf(proofs.invites))
+    invites.ListGroups(group_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=on_behalf(proofs.invites))
     assert refusal(profile.GetProfile, profile_pb2.GetProfileRequest(), on_behalf(proofs.invites)) == INVALID
-    assert refusal(invites.ListGroups, invites_pb2.ListGroupsRequest(), on_behalf(proofs.profile)) == INVALID
+    assert refusal(invites.ListGroups, group_pb2.ListGroupsRequest(), on_behalf(proofs.profile)) == INVALID
     # Another's certificate opens no method, with a proof or without.
     for caller in ("profile", "invites", "identity"):
         other = deployment.stub("profile", caller)
@@ -228,7 +231,7 @@ def test_a_service_that_is_broken_into_opens_no_other(deployment, member):
     key = deployment.key("profile")
     for name in ("profile", "invites"):
         forged = deployment.proof("invites", user_id, key=key, name=name)
-        assert refusal(invites.ListGroups, invites_pb2.ListGroupsRequest(), on_behalf(forged)) == INVALID
+        assert refusal(invites.ListGroups, group_pb2.ListGroupsRequest(), on_behalf(forged)) == INVALID
     now = int(time.time() // 60)
     for minute in (now - 3, now + 2, 0):
         old = on_behalf(deployment.proof("profile", user_id, minute=minute))

@@ -58,7 +58,7 @@ def test_a_crash_is_logged_with_the_calls_in_flight_and_counted(log_format):
 
 
 def test_a_method_that_a_program_crashed_on_three_times_is_refused():
-    method = "/vestibule.invites.v1.InvitesService/CreateGroup"
+    method = "/vestibule.app.v1.GroupService/CreateGroup"
     with new_stack(VESTIBULE_LOG_FORMAT="json") as stack:
         stack.start()
         app = App(stack)

@@ -29,7 +29,7 @@ struct GroupRouteTests {
 
     init() {
         let seen = seen
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.getGroup = { request, _ in
                 try seen.add(request)
                 return .with { $0.group = Self.group }
@@ -74,11 +74,11 @@ struct GroupRouteTests {
         }
     }
 
-    private static let group = InvitesV1.Group.with {
+    private static let group = AppV1.Group.with {
         ($0.groupID, $0.name, $0.ownerUserID, $0.openness, $0.role) = ("g-7", "Trip", "u-1", .consent, .admin)
     }
 
-    private static let member = InvitesV1.Member.with {
+    private static let member = AppV1.Member.with {
         ($0.memberID, $0.state, $0.userID, $0.role, $0.isUnconfirmed) = ("m-1", .member, "u-2", .admin, true)
         $0.isUnproven = true
     }
@@ -205,7 +205,7 @@ struct GroupRouteTests {
     }
 
     @Test func `An owner who must hand over conflicts, and a role that isn't enough is forbidden`() async throws {
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.leaveGroup = { _, _ in
                 throw RPCError.domain(.aborted, reason: "OWNER_MUST_HAND_OVER", message: "Hand over first.")
             }

@@ -16,18 +16,20 @@ struct InvitationRouteTests {
 
     @Test func `What waits for the user is told in pages`() async throws {
         let seen = Mutex<[String]>([])
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.listMyInvitations = { request, _ in
                 seen.withLock { $0.append("\(request.pageSize) \(request.pageToken)") }
                 return .with {
                     $0.invitations = [
                         .with {
                             ($0.memberID, $0.groupID, $0.groupName, $0.state) = ("m-1", "g-1", "Trip", .consent)
-                            ($0.addedByUserID, $0.sinceMs, $0.expiresAtMs) = ("u-1", 1000, 2000)
+                            ($0.addedByUserID, $0.since, $0.expiresAt) = (
+                                "u-1", .init(milliseconds: 1000), .init(milliseconds: 2000)
+                            )
                         },
                         .with {
                             ($0.memberID, $0.groupID, $0.groupName, $0.state) = ("m-2", "g-2", "Lunch", .confirmation)
-                            ($0.isRequest, $0.sinceMs) = (true, 1000)
+                            ($0.isRequest, $0.since) = (true, .init(milliseconds: 1000))
                         },
                     ]
                     $0.nextPageToken = "next"
@@ -57,7 +59,7 @@ struct InvitationRouteTests {
 
     @Test func `Invitations are accepted, declined and confirmed by group and id`() async throws {
         let seen = Mutex<[String]>([])
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.acceptInvitation = { request, _ in
                 seen.withLock { $0.append("accept \(request.groupID) \(request.memberID)") }
                 return .with { $0.member = .with { ($0.memberID, $0.state, $0.userID) = ("m-1", .member, "u-1") } }
@@ -85,13 +87,15 @@ struct InvitationRouteTests {
     }
 
     @Test func `Whom a group waits for is told with what the caller may know`() async throws {
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.listPending = { request, _ in
                 .with {
                     $0.people = [
                         .with {
                             ($0.memberID, $0.groupID, $0.state) = ("m-1", request.groupID, .number)
-                            ($0.phoneNumber, $0.displayName, $0.sinceMs) = ("+639171234567", "Ana", 1000)
+                            ($0.phoneNumber, $0.displayName, $0.since) = (
+                                "+639171234567", "Ana", .init(milliseconds: 1000)
+                            )
                         },
                         .with { ($0.memberID, $0.state, $0.userID, $0.mayConfirm) = ("m-2", .request, "u-2", true) },
                         .with { ($0.memberID, $0.state, $0.userID) = ("m-3", .doubt, "u-3") },
@@ -111,13 +115,13 @@ struct InvitationRouteTests {
 
     @Test func `A link's token is told once, and goes by bodies alone`() async throws {
         let seen = Mutex<[String]>([])
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.createGroupLink = { request, _ in
                 seen.withLock { $0.append("\(request.groupID) \(request.lifetimeSeconds) \(request.usesMax)") }
                 return .with {
                     $0.link = .with {
                         ($0.linkID, $0.createdByUserID, $0.usesMax) = ("l-1", "u-1", request.usesMax)
-                        ($0.createdAtMs, $0.expiresAtMs) = (1000, 2000)
+                        ($0.createdAt, $0.expiresAt) = (.init(milliseconds: 1000), .init(milliseconds: 2000))
                     }
                     $0.token = "secret"
                 }
@@ -128,7 +132,9 @@ struct InvitationRouteTests {
                     $0.append("preview \(request.token) \(context.metadata.first("vestibule-client-address") ?? "")")
                 }
                 return .with {
-                    ($0.groupID, $0.groupName, $0.openness, $0.expiresAtMs) = ("g-1", "Trip", .confirm, 2000)
+                    ($0.groupID, $0.groupName, $0.openness, $0.expiresAt) = (
+                        "g-1", "Trip", .confirm, .init(milliseconds: 2000)
+                    )
                 }
             }
             answers.joinByLink = { request, _ in
@@ -175,7 +181,7 @@ struct InvitationRouteTests {
     }
 
     @Test func `A link that may have been made is not asked for again`() async throws {
-        gateway.stubs.invites.set {
+        gateway.stubs.groups.set {
             $0.createGroupLink = { _, _ in throw RPCError(.unavailable, "the connection was lost") }
         }
         let answer = try await gateway.sendAsUser(.post, "/groups/g-1/links", "{}")
@@ -184,7 +190,7 @@ struct InvitationRouteTests {
 
     @Test func `Inviters are blocked, listed and unblocked`() async throws {
         let seen = Mutex<[String]>([])
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.blockInviter = { request, _ in
                 seen.withLock { $0.append("block \(request.inviterUserID)") }
                 return .init()
@@ -194,7 +200,7 @@ struct InvitationRouteTests {
                 return .init()
             }
             answers.listBlockedInviters = { _, _ in
-                .with { $0.inviters = [.with { ($0.userID, $0.blockedAtMs) = ("u-1", 1000) }] }
+                .with { $0.inviters = [.with { ($0.userID, $0.blockedAt) = ("u-1", .init(milliseconds: 1000)) }] }
             }
         }
         #expect(try await gateway.sendAsUser(.put, "/me/blocked-inviters/\(user)").status == 204)
@@ -215,7 +221,7 @@ struct InvitationRouteTests {
     ])
     func `What the service refuses is told with its reason`(reason: String, code: Status.Code, status: Int) async throws
     {
-        gateway.stubs.invites.set {
+        gateway.stubs.groups.set {
             $0.joinByLink = { _, _ in throw RPCError.domain(code, reason: reason, message: "For people.") }
         }
         let answer = try await gateway.sendAsUser(.post, "/groups/links/join", #"{"token":"t"}"#)
@@ -227,12 +233,20 @@ struct InvitationRouteTests {
     }
 
     @Test func `The RPCs tell what the routes tell`() async throws {
-        gateway.stubs.invites.set { answers in
+        gateway.stubs.groups.set { answers in
             answers.listMyInvitations = { _, _ in
-                .with { $0.invitations = [.with { ($0.memberID, $0.state, $0.sinceMs) = ("m-1", .consent, 1000) }] }
+                .with {
+                    $0.invitations = [
+                        .with { ($0.memberID, $0.state, $0.since) = ("m-1", .consent, .init(milliseconds: 1000)) }
+                    ]
+                }
             }
             answers.listPending = { _, _ in
-                .with { $0.people = [.with { ($0.memberID, $0.state, $0.expiresAtMs) = ("m-2", .request, 2000) }] }
+                .with {
+                    $0.people = [
+                        .with { ($0.memberID, $0.state, $0.expiresAt) = ("m-2", .request, .init(milliseconds: 2000)) }
+                    ]
+                }
             }
         }
         let groups = try AppClients(gateway).groups

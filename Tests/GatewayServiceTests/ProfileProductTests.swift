@@ -98,7 +98,7 @@ struct ProfileProductTests {
     }
 
     private func listsMembers() {
-        gateway.stubs.invites.set {
+        gateway.stubs.groups.set {
             $0.listMembers = { _, _ in
                 .with {
                     $0.members = [

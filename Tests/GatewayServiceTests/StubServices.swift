@@ -29,7 +29,8 @@ final class StubServices: Sendable {
 
     let identity = IdentityServiceDouble(.usual)
     let profile = ProfileServiceDouble(.usual)
-    let invites = InvitesServiceDouble(.usual)
+    let groups = GroupServiceDouble(.usual)
+    let invites = InvitesServiceDouble()
     let health = HealthDouble(.usual)
     private let record = CallRecord()
 
@@ -61,6 +62,7 @@ final class StubServices: Sendable {
         var router = Router(interceptors: [record])
         router.add(identity)
         router.add(profile)
+        router.add(groups)
         router.add(invites)
         router.add(health)
         return router
@@ -114,28 +116,14 @@ private final class CallRecord: ServerInterceptor {
     }
 
     /// The methods that need a proof.
-    private static let forPersons: Set<MethodDescriptor> = [
-        IdentityServiceMethods.getAccount, IdentityServiceMethods.updateUserMetadata, ProfileServiceMethods.getProfile,
-        ProfileServiceMethods.updateProfile, ProfileServiceMethods.batchGetProfiles, ProfileServiceMethods.setAvatar,
-        InvitesServiceMethods.createGroup, InvitesServiceMethods.addMember,
-        InvitesServiceMethods.listGroups, InvitesServiceMethods.listMembers, InvitesServiceMethods.addMembers,
-        InvitesServiceMethods.getGroup, InvitesServiceMethods.updateGroup, InvitesServiceMethods.deleteGroup,
-        InvitesServiceMethods.removeMember, InvitesServiceMethods.leaveGroup, InvitesServiceMethods.setMemberRole,
-        InvitesServiceMethods.handOverGroup,
-        InvitesServiceMethods.listMyInvitations,
-        InvitesServiceMethods.acceptInvitation,
-        InvitesServiceMethods.declineInvitation,
-        InvitesServiceMethods.confirmMember,
-        InvitesServiceMethods.listPending,
-        InvitesServiceMethods.createGroupLink,
-        InvitesServiceMethods.listGroupLinks,
-        InvitesServiceMethods.revokeGroupLink,
-        InvitesServiceMethods.previewGroupLink,
-        InvitesServiceMethods.joinByLink,
-        InvitesServiceMethods.blockInviter,
-        InvitesServiceMethods.unblockInviter,
-        InvitesServiceMethods.listBlockedInviters,
-    ]
+    private static let forPersons = Set(
+        GroupServiceMethods.all + [
+            IdentityServiceMethods.getAccount, IdentityServiceMethods.updateUserMetadata,
+            ProfileServiceMethods.getProfile,
+            ProfileServiceMethods.updateProfile, ProfileServiceMethods.batchGetProfiles,
+            ProfileServiceMethods.setAvatar,
+        ]
+    )
 }
 
 extension IdentityServiceDouble.Answers {
@@ -205,7 +193,7 @@ extension ProfileServiceDouble.Answers {
     }
 }
 
-extension InvitesServiceDouble.Answers {
+extension GroupServiceDouble.Answers {
     /// Groups and members may be made, and there are none yet.
     fileprivate static var usual: Self {
         var answers = Self()
@@ -214,7 +202,7 @@ extension InvitesServiceDouble.Answers {
                 $0.group.groupID = "g-1"
                 $0.group.name = request.name
                 $0.group.ownerUserID = StubServices.userID
-                $0.group.createdAtMs = 1000
+                $0.group.createdAt = .init(milliseconds: 1000)
                 $0.group.openness = request.openness == .unspecified ? .open : request.openness
                 $0.group.role = .owner
             }
@@ -225,7 +213,7 @@ extension InvitesServiceDouble.Answers {
                 $0.member.state = .pending
                 $0.member.phoneNumber = request.phoneNumber
                 $0.member.displayName = request.displayName
-                $0.member.addedAtMs = 2000
+                $0.member.addedAt = .init(milliseconds: 2000)
             }
         }
         answers.listGroups = { _, _ in .init() }

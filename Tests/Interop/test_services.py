@@ -18,8 +18,8 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
+from vestibule.app.v1 import group_pb2, group_pb2_grpc
 from vestibule.identity.v1 import identity_pb2, identity_pb2_grpc
-from vestibule.invites.v1 import invites_pb2, invites_pb2_grpc
 from vestibule.profile.v1 import profile_pb2, profile_pb2_grpc
 
 SECONDS = 10
@@ -63,7 +63,7 @@ def profile(channels):
 
 @pytest.fixture(scope="module")
 def invites(channels):
-    return invites_pb2_grpc.InvitesServiceStub(channels["INVITES"])
+    return group_pb2_grpc.GroupServiceStub(channels["INVITES"])
 
 
 @pytest.fixture
@@ -194,10 +194,10 @@ def test_nobody_acts_for_who_is_not_there(identity, profile, invites, sign_in):
     calls = [
         (profile.GetProfile, profile_pb2.GetProfileRequest, proofs.invites),
         (profile.UpdateProfile, profile_pb2.UpdateProfileRequest, proofs.identity),
-        (invites.CreateGroup, invites_pb2.CreateGroupRequest, proofs.profile),
-        (invites.AddMember, invites_pb2.AddMemberRequest, proofs.profile),
-        (invites.ListGroups, invites_pb2.ListGroupsRequest, proofs.profile),
-        (invites.ListMembers, invites_pb2.ListMembersRequest, proofs.identity),
+        (invites.CreateGroup, group_pb2.CreateGroupRequest, proofs.profile),
+        (invites.AddMember, group_pb2.AddMemberRequest, proofs.profile),
+        (invites.ListGroups, group_pb2.ListGroupsRequest, proofs.profile),
+        (invites.ListMembers, group_pb2.ListMembersRequest, proofs.identity),
         (identity.GetAccount, identity_pb2.GetAccountRequest, proofs.profile),
         (identity.UpdateUserMetadata, identity_pb2.UpdateUserMetadataRequest, proofs.invites),
     ]
@@ -217,11 +217,12 @@ def test_nobody_acts_for_who_is_not_there(identity, profile, invites, sign_in):
 def test_a_group_that_waits_for_a_phone(profile, invites, sign_in):
     owner, phone = on_behalf(sign_in().caller_proofs.invites), new_phone()
     group = invites.CreateGroup(
-        invites_pb2.CreateGroupRequest(name="Barkada", owner_display_name="Ana"), timeout=SECONDS, metadata=owner).group
+        group_pb2.CreateGroupRequest(name="Barkada"), timeout=SECONDS,
+        metadata=owner + [("vestibule-caller-name-bin", "Añá".encode())]).group
     added = invites.AddMember(
-        invites_pb2.AddMemberRequest(group_id=group.group_id, phone_number=phone, display_name="Ben"),
+        group_pb2.AddMemberRequest(group_id=group.group_id, phone_number=phone, display_name="Ben"),
         timeout=SECONDS, metadata=owner).member
-    assert added.state == invites_pb2.MEMBER_STATE_PENDING
+    assert added.state == group_pb2.MEMBER_STATE_PENDING
 
     signed_in = sign_in()
     guest = on_behalf(signed_in.caller_proofs.invites)
@@ -231,17 +232,18 @@ def test_a_group_that_waits_for_a_phone(profile, invites, sign_in):
 
     end = time.monotonic() + SECONDS
     while True:
-        groups = invites.ListGroups(invites_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=guest).groups
+        groups = invites.ListGroups(group_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=guest).groups
         if [entry.group_id for entry in groups] == [group.group_id]:
             break
         assert time.monotonic() < end, "the outbox has not linked the member"
         time.sleep(0.05)
     members = invites.ListMembers(
-        invites_pb2.ListMembersRequest(group_id=group.group_id), timeout=SECONDS, metadata=guest).members
+        group_pb2.ListMembersRequest(group_id=group.group_id), timeout=SECONDS, metadata=guest).members
+    assert members[0].display_name == "Añá"
     linked = [member for member in members if member.member_id == added.member_id]
     assert [(member.state, member.user_id) for member in linked] == [
-        (invites_pb2.MEMBER_STATE_MEMBER, signed_in.tokens.user_id)]
+        (group_pb2.MEMBER_STATE_MEMBER, signed_in.tokens.user_id)]
 
     stranger = on_behalf(sign_in().caller_proofs.invites)
-    members = invites_pb2.ListMembersRequest(group_id=group.group_id)
+    members = group_pb2.ListMembersRequest(group_id=group.group_id)
     assert refusal(invites.ListMembers, members, stranger)[1] in ("NOT_A_MEMBER", "GROUP_NOT_FOUND")

@@ -25,7 +25,7 @@ import Testing
     }
 
     /// What each result is: a user's id, "pending", or a reason.
-    private func outcomes(_ results: [InvitesV1.AddMembersResult]) -> [String] {
+    private func outcomes(_ results: [AppV1.AddMembersResult]) -> [String] {
         results.map { result in
             switch result.outcome {
             case .member(let member): member.state == .member ? member.userID : "\(member.state)"

@@ -77,7 +77,7 @@ import Testing
             repeat {
                 let page = try await service.blocked(by: jose, size: 2, token: token)
                 found += page.inviters.map(\.userID)
-                #expect(page.inviters.allSatisfy { $0.blockedAtMs > 1_700_000_000_000 })
+                #expect(page.inviters.allSatisfy { $0.blockedAt.milliseconds > 1_700_000_000_000 })
                 token = page.nextPageToken
             } while !token.isEmpty
             #expect(found == inviters.map(\.description))

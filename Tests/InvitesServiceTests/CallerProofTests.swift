@@ -10,21 +10,13 @@ import Testing
 
 /// For whom methods are answered: for the person of identity's proof, and nobody else.
 @Suite(.serialized) struct CallerProofTests {
-    /// Methods that have no person: whom they are for is told by the list of callers (docker/compose.yaml).
-    private static let forServices: Set<MethodDescriptor> = [
-        InvitesServiceMethods.applyPhoneEvents, InvitesServiceMethods.closeAccount,
-        InvitesServiceMethods.closeIfEmpty, InvitesServiceMethods.reopenAccount,
-        // Many persons, each by a proof in a message: GroupWatchTests.
-        InvitesServiceMethods.watchGroups,
-    ]
-
     private func refusal(
         _ method: MethodDescriptor,
         _ service: InvitesFixture,
         _ options: CallOptions = CallOptions()
     ) async -> String? {
         var router = Router()
-        service.parts.methods.register(in: &router)
+        service.parts.groupMethods.register(in: &router)
         do throws(RPCError) {
             _ = try await InProcessChannel(router).unary(
                 method,
@@ -44,10 +36,11 @@ import Testing
         return options
     }
 
-    /// A new method is refused here until it asks for the person, or is said above to have none.
-    @Test func `Each method asks for a proof, or is for services`() async throws {
+    /// A new method is refused here until it asks for the person.
+    @Test func `Each method for users asks for a proof`() async throws {
         try await InvitesFixture.run { service in
-            for method in InvitesServiceMethods.all where !Self.forServices.contains(method) {
+            // Watching has many users in a stream, each with a proof in a message: GroupWatchTests.
+            for method in GroupServiceMethods.all where method != GroupServiceMethods.watchGroups {
                 #expect(await refusal(method, service) == "CALLER_PROOF_REQUIRED", "\(method.method)")
                 #expect(
                     await refusal(method, service, options("nonsense")) == "CALLER_PROOF_INVALID",
@@ -86,8 +79,8 @@ import Testing
             let group = try await service.group(by: maria)
             var sent =
                 try ProfileV1.LookUpProfileRequest.with { $0.userID = maria.description }.serializedBytes() as [UInt8]
-            sent += try InvitesV1.ListMembersRequest.with { $0.groupID = group }.serializedBytes() as [UInt8]
-            let named = try InvitesV1.ListMembersRequest(serializedBytes: sent)
+            sent += try AppV1.ListMembersRequest.with { $0.groupID = group }.serializedBytes() as [UInt8]
+            let named = try AppV1.ListMembersRequest(serializedBytes: sent)
             let without = try await failure { try await service.client.listMembers(named) }
             #expect(without.reason == "CALLER_PROOF_REQUIRED")
             let other = try await failure {

@@ -67,7 +67,7 @@ import Testing
             for _ in 0..<2 { try await service.close(maria) }
             #expect(try await service.groups(of: jose).groups.count == 1)
             #expect(try await service.count("SELECT count(*) FROM closed_accounts") == 1)
-            let error = try await failure { try await service.client.closeAccount(.with { $0.userID = "me" }) }
+            let error = try await failure { try await service.invites.closeAccount(.with { $0.userID = "me" }) }
             #expect(error.code == .invalidArgument && error.reason == "USER_ID_INVALID")
         }
     }
@@ -249,7 +249,7 @@ import Testing
 extension InvitesFixture {
     /// Tells that an account was closed.
     func close(_ userID: UserID) async throws {
-        _ = try await client.closeAccount(.with { $0.userID = userID.description })
+        _ = try await invites.closeAccount(.with { $0.userID = userID.description })
     }
 
     /// 1 if a group is there.

@@ -116,7 +116,7 @@ import Testing
             #expect(people.map(\.state).sorted { $0.rawValue < $1.rawValue } == [.number, .doubt])
             let doubt = try #require(people.first { $0.state == .doubt })
             #expect(doubt.memberID == id && doubt.userID == jose.description && doubt.mayConfirm)
-            #expect(doubt.phoneNumber == e164(1) && doubt.sinceMs > 0)
+            #expect(doubt.phoneNumber == e164(1) && doubt.since.milliseconds > 0)
             // Others see it and may not decide; nor may he about himself, though he is an admin.
             for (other, reason) in [(ana, "ROLE_INSUFFICIENT"), (jose, "ROLE_INSUFFICIENT")] {
                 let seen = try await service.pending(of: group, askedBy: other).people.filter { $0.state == .doubt }
@@ -152,7 +152,7 @@ import Testing
     @Test func `Only where people are confirmed there is somebody to confirm`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
-            for openness in [InvitesV1.GroupOpenness.open, .consent] {
+            for openness in [AppV1.GroupOpenness.open, .consent] {
                 let group = try await service.group(openness, by: maria).groupID
                 let id = try await service.add(phone(1), to: group, by: maria).memberID
                 #expect(

@@ -22,8 +22,8 @@ import Testing
             let invitation = try #require(shown.first)
             #expect(invitation.memberID == invited.memberID && invitation.groupID == group)
             #expect(invitation.groupName == "Hikers" && invitation.state == .consent && !invitation.isRequest)
-            #expect(invitation.addedByUserID == maria.description && invitation.sinceMs == invited.addedAtMs)
-            #expect(invitation.expiresAtMs == 0)
+            #expect(invitation.addedByUserID == maria.description && invitation.since == invited.addedAt)
+            #expect(!invitation.hasExpiresAt)
             #expect(await outcome { try await service.members(of: group, askedBy: jose) } == "NOT_A_MEMBER")
 
             let member = try await service.accept(invited.memberID, in: group, by: jose)
@@ -46,7 +46,7 @@ import Testing
             try await service.apply(claimed(1, by: jose), claimed(2, by: ana))
             let group = try await service.group(.consent, by: maria).groupID
             // A user's, a user's who declines, one's who blocks her, and nobody's.
-            var seen: [InvitesV1.Member] = []
+            var seen: [AppV1.Member] = []
             for number in 1...4 { seen.append(try await service.add(phone(number), to: group, by: maria)) }
             try await service.decline(seen[0].memberID, in: group, by: jose)
             try await service.block(maria, by: ana)

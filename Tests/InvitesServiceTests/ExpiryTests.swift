@@ -16,16 +16,16 @@ import Testing
         return limits
     }
 
-    @Test(arguments: [InvitesV1.GroupOpenness.open, .confirm, .consent])
+    @Test(arguments: [AppV1.GroupOpenness.open, .confirm, .consent])
     func `What has expired is there for nobody, and begins anew when it is added again`(
-        openness: InvitesV1.GroupOpenness
+        openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run(groupMembersMax: 2, limits: Self.limits) { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(openness, by: maria).groupID
             let first = try await service.add(phone(1), named: "Joey", to: group, by: maria)
             let shown = try await service.pending(of: group, askedBy: maria).people
-            #expect(shown.map { $0.expiresAtMs - $0.sinceMs } == [Self.hour])
+            #expect(shown.map { $0.expiresAt.milliseconds - $0.since.milliseconds } == [Self.hour])
             service.clock.advance(milliseconds: Self.hour)
             #expect(try await service.members(of: group, askedBy: maria).members.count == 1)
             #expect(try await service.pending(of: group, askedBy: maria).people.isEmpty)

@@ -17,12 +17,12 @@ import Testing
             let group = try await service.group(by: maria)
             let made = try await service.link(to: group, by: maria)
             #expect(made.token.utf8.count == 43 && made.link.usesMax == 0 && made.link.uses == 0)
-            #expect(made.link.expiresAtMs - made.link.createdAtMs == 7 * 86_400_000)
+            #expect(made.link.expiresAt.milliseconds - made.link.createdAt.milliseconds == 7 * 86_400_000)
             #expect(made.link.createdByUserID == maria.description && made.link.groupID == group)
 
             let preview = try await service.preview(made.token, by: jose)
             #expect(preview.groupID == group && preview.groupName == "Hikers" && preview.openness == .open)
-            #expect(!preview.isMember && preview.expiresAtMs == made.link.expiresAtMs)
+            #expect(!preview.isMember && preview.expiresAt == made.link.expiresAt)
             #expect(try await service.groups(of: jose).groups.isEmpty, "looking is not joining")
 
             let joined = try await service.join(by: made.token, jose)
@@ -93,7 +93,7 @@ import Testing
 
     @Test func `A group that confirms nobody any more takes those who asked`() async throws {
         try await InvitesFixture.run(groupMembersMax: 4) { service in
-            for openness in [InvitesV1.GroupOpenness.open, .consent] {
+            for openness in [AppV1.GroupOpenness.open, .consent] {
                 let maria = someone()
                 let group = try await service.group(.confirm, by: maria).groupID
                 let token = try await service.link(to: group, by: maria).token
@@ -290,7 +290,10 @@ import Testing
                 #expect(error.code == .invalidArgument && error.fieldViolations.map(\.field) == fields)
             }
             let longest = try await service.link(to: group, by: maria, seconds: 7_776_000, uses: 1_000).link
-            #expect(longest.usesMax == 1_000 && longest.expiresAtMs - longest.createdAtMs == 90 * 86_400_000)
+            #expect(
+                longest.usesMax == 1_000
+                    && longest.expiresAt.milliseconds - longest.createdAt.milliseconds == 90 * 86_400_000
+            )
         }
     }
 
@@ -342,8 +345,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [InvitesV1.GroupOpenness.consent, .confirm])
-    func `Whoever was invited by number and comes by a link is there once`(openness: InvitesV1.GroupOpenness)
+    @Test(arguments: [AppV1.GroupOpenness.consent, .confirm])
+    func `Whoever was invited by number and comes by a link is there once`(openness: AppV1.GroupOpenness)
         async throws
     {
         try await InvitesFixture.run { service in

@@ -37,7 +37,7 @@ import Testing
     @Test func `Groups and members tell roles`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)
-            let roles: [(UserID, InvitesV1.GroupRole)] = [
+            let roles: [(UserID, AppV1.GroupRole)] = [
                 (party.owner, .owner), (party.admin, .admin), (party.member, .member),
             ]
             for (user, role) in roles {
@@ -308,11 +308,11 @@ import Testing
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let key = GroupID(high: 5, low: 5).description
-            let request = InvitesV1.CreateGroupRequest.with { ($0.name, $0.idempotencyKey) = ("Hikers", key) }
+            let request = AppV1.CreateGroupRequest.with { ($0.name, $0.idempotencyKey) = ("Hikers", key) }
             let options = service.options(for: maria)
             let group = try await service.client.createGroup(request, options: options).group
             #expect(group.role == .owner)
-            let other = InvitesV1.CreateGroupRequest.with {
+            let other = AppV1.CreateGroupRequest.with {
                 ($0.name, $0.idempotencyKey, $0.openness) = ("Hikers", key, .open)
             }
             let reused = await outcome { try await service.client.createGroup(other, options: options) }

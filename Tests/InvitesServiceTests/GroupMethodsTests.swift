@@ -9,14 +9,14 @@ import Testing
     @Test func `A new group has its creator as the first member`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
-            var request = InvitesV1.CreateGroupRequest()
+            var request = AppV1.CreateGroupRequest()
             request.name = " Hikers "
-            request.ownerDisplayName = "Maria"
-            let group = try await service.client.createGroup(request, options: service.options(for: maria)).group
+            let options = service.options(for: maria, called: "Maria")
+            let group = try await service.client.createGroup(request, options: options).group
             #expect(group.name == "Hikers")
             #expect(group.ownerUserID == maria.description)
             #expect(GroupID(group.groupID) != nil)
-            #expect(group.createdAtMs > 1_700_000_000_000)
+            #expect(group.createdAt.milliseconds > 1_700_000_000_000)
             #expect(try await service.groups(of: maria).groups == [group])
 
             let members = try await service.members(of: group.groupID, askedBy: maria).members

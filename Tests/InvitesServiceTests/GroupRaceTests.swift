@@ -38,7 +38,7 @@ import Testing
             case 59..<61: try await service.close(user)
             case 61..<64: _ = try await service.hold(user, EventID.of(pick))
             case 64..<66:
-                let openness: [InvitesV1.GroupOpenness] = [.open, .open, .confirm, .consent]
+                let openness: [AppV1.GroupOpenness] = [.open, .open, .confirm, .consent]
                 _ = try await service.update(group, by: user, openness: openness[Int(pick % 4)])
             default:
                 // What needs a member to point at.
@@ -48,7 +48,7 @@ import Testing
                 case 66..<78: try await service.remove(member, from: group, by: user)
                 case 78..<90: try await service.handOver(group, to: member, by: user)
                 default:
-                    let role: InvitesV1.GroupRole = pick.isMultiple(of: 3) ? .member : .admin
+                    let role: AppV1.GroupRole = pick.isMultiple(of: 3) ? .member : .admin
                     try await service.setRole(role, of: member, in: group, by: user)
                 }
             }

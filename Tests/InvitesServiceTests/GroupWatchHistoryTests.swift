@@ -74,9 +74,9 @@ struct GroupWatchHistoryTests {
         seed: UInt64,
         rounds: Int,
         _ watch: TestWatch
-    ) async throws -> (told: [InvitesV1.GroupChange], last: InvitesV1.WatchBegun) {
+    ) async throws -> (told: [AppV1.GroupChange], last: InvitesV1.WatchBegun) {
         var random = SeededGenerator(state: seed)
-        var told: [InvitesV1.GroupChange] = []
+        var told: [AppV1.GroupChange] = []
         var begun = try await watch.begin(user)
         for _ in 0..<rounds {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...20, using: &random)))
@@ -134,7 +134,7 @@ struct GroupWatchHistoryTests {
                 groupID: groupID.map { GroupID($0) },
                 memberID: memberID.map { MemberID($0) }
             )
-            written[InvitesV1.GroupChange(change).line, default: 0] += 1
+            written[AppV1.GroupChange(change).line, default: 0] += 1
         }
         return written
     }
@@ -147,7 +147,7 @@ extension String {
 
 extension TestWatch {
     /// Ends a watching: what it was told, and up to where, in one moment.
-    func leave(_ begun: InvitesV1.WatchBegun) -> (told: [InvitesV1.GroupChange], position: [UInt8]) {
+    func leave(_ begun: InvitesV1.WatchBegun) -> (told: [AppV1.GroupChange], position: [UInt8]) {
         let moment = toldSoFar(begun)
         hub.end(begun.watchID, on: stream)
         return moment

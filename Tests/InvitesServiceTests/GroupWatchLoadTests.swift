@@ -83,7 +83,7 @@ struct GroupWatchLoadTests {
                 try await watch.wait(stays, for: .groupJoined, in: end)
                 try await watch.wait(last, for: .groupJoined, in: end)
                 let wanted = (1...120).map { MemberID(high: 0, low: UInt64($0 * 100)).description }
-                func members(_ changes: [InvitesV1.GroupChange]) -> [String] {
+                func members(_ changes: [AppV1.GroupChange]) -> [String] {
                     changes.filter { groups.contains($0.groupID) && $0.kind == .memberChanged }.map(\.memberID)
                 }
                 #expect(members(watch.told(stays)) == wanted)
@@ -97,8 +97,8 @@ struct GroupWatchLoadTests {
     private static func comeAndGo(
         _ user: UserID,
         _ watch: TestWatch
-    ) async throws -> (told: [InvitesV1.GroupChange], last: InvitesV1.WatchBegun) {
-        var told: [InvitesV1.GroupChange] = []
+    ) async throws -> (told: [AppV1.GroupChange], last: InvitesV1.WatchBegun) {
+        var told: [AppV1.GroupChange] = []
         var begun = try await watch.begin(user)
         for _ in 0..<30 {
             try await Task.sleep(for: .milliseconds(5))

@@ -249,7 +249,7 @@ struct GroupWatchTests {
                 defer { tasks.cancelAll() }
                 tasks.addTask { await service.parts.groupEvents.run() }
                 let error = try await failure {
-                    try await service.client.watchGroups { requests, messages in
+                    try await service.invites.watchGroups { requests, messages in
                         for (id, proof) in [(1, ""), (2, "nonsense"), (3, proof)] as [(UInt64, String)] {
                             var request = InvitesV1.WatchGroupsRequest()
                             (request.watchID, request.begin.callerProof) = (id, proof)
@@ -348,7 +348,7 @@ struct GroupWatchTests {
             #expect(try await service.parts.groupEvents.forget(limit: 10) == 0)
             var close = InvitesV1.CloseAccountRequest()
             close.userID = maria.description
-            _ = try await service.client.closeAccount(close)
+            _ = try await service.invites.closeAccount(close)
             let ofMaria = "SELECT count(*) FROM group_events WHERE user_id = '\(maria)'"
             #expect(try await service.count(ofMaria) == 0)
             #expect(try await service.count("SELECT count(*) FROM group_events") > 0)

@@ -123,10 +123,10 @@ import Testing
         try await InvitesFixture.run { service in
             let user = someone().description
             let wrong = InvitesV1.CloseIfEmptyRequest.with { ($0.userID, $0.absorptionID) = (user, "x") }
-            let first = try await failure { try await service.client.closeIfEmpty(wrong) }
+            let first = try await failure { try await service.invites.closeIfEmpty(wrong) }
             #expect(first.reason == "ABSORPTION_ID_INVALID")
             let other = InvitesV1.ReopenAccountRequest.with { ($0.userID, $0.absorptionID) = ("x", user) }
-            let second = try await failure { try await service.client.reopenAccount(other) }
+            let second = try await failure { try await service.invites.reopenAccount(other) }
             #expect(second.reason == "USER_ID_INVALID")
         }
     }
@@ -209,13 +209,13 @@ import Testing
 
 extension InvitesFixture {
     func hold(_ userID: UserID, _ absorption: EventID) async throws -> Bool {
-        try await client.closeIfEmpty(
+        try await invites.closeIfEmpty(
             .with { ($0.userID, $0.absorptionID) = (userID.description, absorption.description) }
         ).isEmpty
     }
 
     func reopen(_ userID: UserID, _ absorption: EventID) async throws {
-        _ = try await client.reopenAccount(
+        _ = try await invites.reopenAccount(
             .with { ($0.userID, $0.absorptionID) = (userID.description, absorption.description) }
         )
     }

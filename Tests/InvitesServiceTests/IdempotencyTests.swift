@@ -17,12 +17,12 @@ import Testing
         name: String = "Hikers",
         called displayName: String = "",
         key: String = key
-    ) async throws -> InvitesV1.Group {
-        var request = InvitesV1.CreateGroupRequest()
+    ) async throws -> AppV1.Group {
+        var request = AppV1.CreateGroupRequest()
         request.name = name
-        request.ownerDisplayName = displayName
         request.idempotencyKey = key
-        return try await service.client.createGroup(request, options: service.options(for: user)).group
+        return try await service.client.createGroup(request, options: service.options(for: user, called: displayName))
+            .group
     }
 
     @Test func `The same request with the same key is answered with the same group`() async throws {
@@ -63,7 +63,7 @@ import Testing
             let maria = someone()
             for round in 0..<10 {
                 let key = IdentifierSource().make(GroupID.self).description
-                let groups = try await withThrowingTaskGroup(of: InvitesV1.Group.self) { tasks in
+                let groups = try await withThrowingTaskGroup(of: AppV1.Group.self) { tasks in
                     for _ in 0..<8 {
                         tasks.addTask { try await create(service, by: maria, name: "Group \(round)", key: key) }
                     }

@@ -8,7 +8,7 @@ import Testing
 
 /// The page "Invitations" says what each openness shows to whom: its table is what the methods answer.
 struct InvitationPageTests {
-    private static let opennesses: [InvitesV1.GroupOpenness] = [.open, .confirm, .consent]
+    private static let opennesses: [AppV1.GroupOpenness] = [.open, .confirm, .consent]
 
     /// The rows of the page's first table: what a line says of the three kinds of groups.
     private func page() throws -> [[String]] {
@@ -33,7 +33,7 @@ struct InvitationPageTests {
         }
     }
 
-    private func word(_ state: InvitesV1.MemberState) -> String {
+    private func word(_ state: AppV1.MemberState) -> String {
         switch state {
         case .member: "member"
         case .pending: "pending"
@@ -43,7 +43,7 @@ struct InvitationPageTests {
     }
 
     /// What happens in a group, by the page's words for it.
-    private func observe(_ openness: InvitesV1.GroupOpenness) async throws -> [String: String] {
+    private func observe(_ openness: AppV1.GroupOpenness) async throws -> [String: String] {
         var seen: [String: String] = [:]
         try await InvitesFixture.run { service in
             let (maria, ana, eva) = (someone(), someone(), someone())

@@ -60,7 +60,7 @@ import Testing
         let first = seed * 20
         try await service.apply(claimed(first + 19, by: helper))
         var (groups, tokens): ([String], [String]) = ([], [])
-        for openness in [InvitesV1.GroupOpenness.open, .confirm, .consent, .open] {
+        for openness in [AppV1.GroupOpenness.open, .confirm, .consent, .open] {
             let group = try await service.group(.open, by: owner).groupID
             try await service.add(phone(first + 19), to: group, by: owner)
             _ = try await service.update(group, by: owner, openness: openness)
@@ -137,7 +137,7 @@ import Testing
                     try await isBlock ? service.block(adder, by: user) : service.unblock(adder, by: user)
                 }
             }
-            let openness = [InvitesV1.GroupOpenness.open, .confirm, .consent].randomElement(using: &random)!
+            let openness = [AppV1.GroupOpenness.open, .confirm, .consent].randomElement(using: &random)!
             return await outcome { try await service.update(scene.groups[3], by: scene.owner, openness: openness) }
         default:
             return await outcome {

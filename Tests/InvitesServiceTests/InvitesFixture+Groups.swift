@@ -8,7 +8,7 @@ import SwiftProtobuf
 /// Managing groups, as tests say it.
 extension InvitesFixture {
     /// Creates a group of an openness.
-    func group(_ openness: InvitesV1.GroupOpenness, by user: UserID) async throws -> InvitesV1.Group {
+    func group(_ openness: AppV1.GroupOpenness, by user: UserID) async throws -> AppV1.Group {
         try await client.createGroup(
             .with { ($0.name, $0.openness) = ("Hikers", openness) },
             options: options(for: user)
@@ -16,7 +16,7 @@ extension InvitesFixture {
     }
 
     /// A group as a user sees it.
-    func group(_ group: String, askedBy user: UserID) async throws -> InvitesV1.Group {
+    func group(_ group: String, askedBy user: UserID) async throws -> AppV1.Group {
         try await client.getGroup(.with { $0.groupID = group }, options: options(for: user)).group
     }
 
@@ -26,7 +26,7 @@ extension InvitesFixture {
         to group: String,
         by user: UserID,
         from address: String? = nil
-    ) async throws -> [InvitesV1.AddMembersResult] {
+    ) async throws -> [AppV1.AddMembersResult] {
         var options = options(for: user)
         if let address { options.metadata.add("vestibule-client-address", address) }
         return try await client.addMembers(
@@ -56,8 +56,8 @@ extension InvitesFixture {
         _ group: String,
         by user: UserID,
         name: String? = nil,
-        openness: InvitesV1.GroupOpenness = .unspecified
-    ) async throws -> InvitesV1.Group {
+        openness: AppV1.GroupOpenness = .unspecified
+    ) async throws -> AppV1.Group {
         try await client.updateGroup(
             .with {
                 $0.groupID = group
@@ -85,11 +85,11 @@ extension InvitesFixture {
 
     @discardableResult
     func setRole(
-        _ role: InvitesV1.GroupRole,
+        _ role: AppV1.GroupRole,
         of member: String,
         in group: String,
         by user: UserID
-    ) async throws -> InvitesV1.Member {
+    ) async throws -> AppV1.Member {
         try await client.setMemberRole(
             .with { ($0.groupID, $0.memberID, $0.role) = (group, member, role) },
             options: options(for: user)
@@ -97,7 +97,7 @@ extension InvitesFixture {
     }
 
     @discardableResult
-    func handOver(_ group: String, to member: String, by user: UserID) async throws -> InvitesV1.Group {
+    func handOver(_ group: String, to member: String, by user: UserID) async throws -> AppV1.Group {
         try await client.handOverGroup(
             .with { ($0.groupID, $0.memberID) = (group, member) },
             options: options(for: user)

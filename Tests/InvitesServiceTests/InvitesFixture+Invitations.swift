@@ -10,7 +10,7 @@ import SwiftProtobuf
 extension InvitesFixture {
     /// What waits for a user.
     func invitations(of user: UserID, size: Int32 = 0, token: String = "") async throws
-        -> InvitesV1
+        -> AppV1
         .ListMyInvitationsResponse
     {
         try await client.listMyInvitations(
@@ -25,7 +25,7 @@ extension InvitesFixture {
     }
 
     @discardableResult
-    func accept(_ member: String, in group: String, by user: UserID) async throws -> InvitesV1.Member {
+    func accept(_ member: String, in group: String, by user: UserID) async throws -> AppV1.Member {
         try await client.acceptInvitation(
             .with { ($0.groupID, $0.memberID) = (group, member) },
             options: options(for: user)
@@ -45,7 +45,7 @@ extension InvitesFixture {
         as user: UserID,
         in group: String,
         by caller: UserID
-    ) async throws -> InvitesV1.Member {
+    ) async throws -> AppV1.Member {
         try await client.confirmMember(
             .with { ($0.groupID, $0.memberID, $0.confirmedUserID) = (group, member, user.description) },
             options: options(for: caller)
@@ -58,7 +58,7 @@ extension InvitesFixture {
         askedBy user: UserID,
         size: Int32 = 0,
         token: String = ""
-    ) async throws -> InvitesV1.ListPendingResponse {
+    ) async throws -> AppV1.ListPendingResponse {
         try await client.listPending(
             .with { ($0.groupID, $0.pageSize, $0.pageToken) = (group, size, token) },
             options: options(for: user)
@@ -71,14 +71,14 @@ extension InvitesFixture {
         by user: UserID,
         seconds: Int32 = 0,
         uses: Int32 = 0
-    ) async throws -> InvitesV1.CreateGroupLinkResponse {
+    ) async throws -> AppV1.CreateGroupLinkResponse {
         try await client.createGroupLink(
             .with { ($0.groupID, $0.lifetimeSeconds, $0.usesMax) = (group, seconds, uses) },
             options: options(for: user)
         )
     }
 
-    func links(of group: String, askedBy user: UserID) async throws -> [InvitesV1.GroupLink] {
+    func links(of group: String, askedBy user: UserID) async throws -> [AppV1.GroupLink] {
         try await client.listGroupLinks(.with { $0.groupID = group }, options: options(for: user)).links
     }
 
@@ -93,14 +93,14 @@ extension InvitesFixture {
         _ token: String,
         by user: UserID,
         from address: String? = nil
-    ) async throws -> InvitesV1.PreviewGroupLinkResponse {
+    ) async throws -> AppV1.PreviewGroupLinkResponse {
         var options = options(for: user)
         if let address { options.metadata.add("vestibule-client-address", address) }
         return try await client.previewGroupLink(.with { $0.token = token }, options: options)
     }
 
     @discardableResult
-    func join(by token: String, _ user: UserID) async throws -> InvitesV1.JoinByLinkResponse {
+    func join(by token: String, _ user: UserID) async throws -> AppV1.JoinByLinkResponse {
         try await client.joinByLink(.with { $0.token = token }, options: options(for: user))
     }
 
@@ -119,7 +119,7 @@ extension InvitesFixture {
     }
 
     func blocked(by user: UserID, size: Int32 = 0, token: String = "") async throws
-        -> InvitesV1
+        -> AppV1
         .ListBlockedInvitersResponse
     {
         try await client.listBlockedInviters(

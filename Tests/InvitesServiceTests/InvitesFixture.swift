@@ -32,7 +32,10 @@ final class SteppingClock: Sendable {
 
 /// The invites service on a database of its own, called without sockets.
 struct InvitesFixture: Sendable {
-    let client: InvitesServiceClient
+    /// As gateways call it for users.
+    let client: GroupServiceClient
+    /// As other programs call it.
+    let invites: InvitesServiceClient
     let parts: InvitesParts
     let database: PostgresClient
     let identity: ListeningIdentity
@@ -111,9 +114,11 @@ struct InvitesFixture: Sendable {
             logger: Logger(label: "test")
         )
         var router = Router()
+        parts.groupMethods.register(in: &router)
         parts.methods.register(in: &router)
         let fixture = InvitesFixture(
-            client: InvitesServiceClient(InProcessChannel(router)),
+            client: GroupServiceClient(InProcessChannel(router)),
+            invites: InvitesServiceClient(InProcessChannel(router)),
             parts: parts,
             database: database,
             identity: identity,
@@ -129,23 +134,23 @@ struct InvitesFixture: Sendable {
     /// The service's key of proofs.
     static let proofKey = CallerProofKey(master: [UInt8](repeating: 5, count: 32), service: "invites")
 
-    /// What a gateway calls the service with on behalf of a user.
-    func options(for user: UserID) -> CallOptions {
+    /// What a gateway calls the service with on behalf of a user, whose name it tells or not.
+    func options(for user: UserID, called name: String? = nil) -> CallOptions {
         let minute = CallerProof.minute(madeAtMilliseconds: clock.clock.nowMilliseconds)
         let proof = CallerProof(userID: user, sessionID: nil, minute: minute)
         var options = CallOptions()
         if let key = Self.proofKey {
             options.metadata.add(CallerProofKey.metadataName, proof.text(under: key, for: "invites"))
         }
+        if let name { options.metadata.addBinary(CallerName.metadataName, Array(name.utf8)) }
         return options
     }
 
     /// Creates a group and returns its id.
     func group(_ name: String = "Hikers", by user: UserID, called displayName: String = "") async throws -> String {
-        var request = InvitesV1.CreateGroupRequest()
+        var request = AppV1.CreateGroupRequest()
         request.name = name
-        request.ownerDisplayName = displayName
-        return try await client.createGroup(request, options: options(for: user)).group.groupID
+        return try await client.createGroup(request, options: options(for: user, called: displayName)).group.groupID
     }
 
     /// Adds a number to a group.
@@ -156,8 +161,8 @@ struct InvitesFixture: Sendable {
         to group: String,
         by user: UserID,
         from address: String? = nil
-    ) async throws(RPCError) -> InvitesV1.Member {
-        var request = InvitesV1.AddMemberRequest()
+    ) async throws(RPCError) -> AppV1.Member {
+        var request = AppV1.AddMemberRequest()
         request.groupID = group
         request.phoneNumber = phone
         request.displayName = name
@@ -172,8 +177,8 @@ struct InvitesFixture: Sendable {
         askedBy user: UserID,
         size: Int32 = 0,
         token: String = ""
-    ) async throws -> InvitesV1.ListMembersResponse {
-        var request = InvitesV1.ListMembersRequest()
+    ) async throws -> AppV1.ListMembersResponse {
+        var request = AppV1.ListMembersRequest()
         request.groupID = group
         request.pageSize = size
         request.pageToken = token
@@ -181,8 +186,8 @@ struct InvitesFixture: Sendable {
     }
 
     /// A page of a user's groups.
-    func groups(of user: UserID, size: Int32 = 0, token: String = "") async throws -> InvitesV1.ListGroupsResponse {
-        var request = InvitesV1.ListGroupsRequest()
+    func groups(of user: UserID, size: Int32 = 0, token: String = "") async throws -> AppV1.ListGroupsResponse {
+        var request = AppV1.ListGroupsRequest()
         request.pageSize = size
         request.pageToken = token
         return try await client.listGroups(request, options: options(for: user))
@@ -196,7 +201,7 @@ struct InvitesFixture: Sendable {
     func apply(_ events: [InvitesV1.PhoneEvent]) async throws -> Int32 {
         var request = InvitesV1.ApplyPhoneEventsRequest()
         request.events = events
-        return try await client.applyPhoneEvents(request).linkedCount
+        return try await invites.applyPhoneEvents(request).linkedCount
     }
 
     func count(_ sql: String) async throws -> Int64 {

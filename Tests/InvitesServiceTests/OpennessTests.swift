@@ -20,13 +20,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [InvitesV1.GroupOpenness.confirm, .consent])
-    func `A registered number waits where the group isn't open`(openness: InvitesV1.GroupOpenness) async throws {
+    @Test(arguments: [AppV1.GroupOpenness.confirm, .consent])
+    func `A registered number waits where the group isn't open`(openness: AppV1.GroupOpenness) async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
             let group = try await service.group(openness, by: maria).groupID
-            let state: InvitesV1.MemberState = openness == .consent ? .invited : .pending
+            let state: AppV1.MemberState = openness == .consent ? .invited : .pending
             for number in 1...2 {
                 let member = try await service.add(phone(number), to: group, by: maria)
                 #expect(member.state == state && member.userID.isEmpty && member.role == .unspecified)
@@ -124,7 +124,7 @@ import Testing
                 }
                 tasks.addTask {
                     for _ in 0..<20 {
-                        for openness in [InvitesV1.GroupOpenness.consent, .open] {
+                        for openness in [AppV1.GroupOpenness.consent, .open] {
                             _ = try await service.update(group, by: maria, openness: openness)
                         }
                     }

@@ -48,7 +48,7 @@ import Testing
             let id = try await service.memberID(of: ana, in: group, askedBy: maria)
             try await service.setRole(.admin, of: id, in: group, by: maria)
             let token = try await service.link(to: group, by: ana).token
-            let links = service.parts.methods.links
+            let links = service.parts.groupMethods.links
             let visit = GroupLinkStore.Visit(userID: jose, addressCode: nil, nowMilliseconds: 1_700_000_000_500)
             let target = try await links.target(of: token, visit, limits: InvitesFixture.unlimited, deadline: nil)
             // In the moment between.

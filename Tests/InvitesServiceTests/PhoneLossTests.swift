@@ -143,7 +143,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             try await service.add(phone(1), to: group, by: maria)
             var release = released(1, by: jose)
             release.released.byDeletion = true
-            _ = try await service.client.closeAccount(.with { $0.userID = jose.description })
+            _ = try await service.invites.closeAccount(.with { $0.userID = jose.description })
             try await service.apply(release)
             #expect(try await rows(of: group, service) == ["\(maria) "])
             #expect(try await service.count("SELECT count(*) FROM phones WHERE phone LIKE '%1000001'") == 0)
@@ -157,7 +157,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             try await service.apply(claimed(1, by: mallory))
             let group = try await service.group(by: maria)
             try await service.add(phone(1), to: group, by: maria)
-            _ = try await service.client.closeAccount(.with { $0.userID = jose.description })
+            _ = try await service.invites.closeAccount(.with { $0.userID = jose.description })
             try await service.apply(taken(1, by: jose, from: mallory))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(mallory) 1?", "- 1"])
         }
@@ -209,10 +209,10 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             try await service.add(phone(3), to: group, by: jose)
             try await service.apply(released(1, by: jose), claimed(3, by: jose))
             #expect(try await service.count("SELECT count(*) FROM merged_numbers") == 2)
-            _ = try await service.client.closeAccount(.with { $0.userID = jose.description })
+            _ = try await service.invites.closeAccount(.with { $0.userID = jose.description })
             #expect(try await service.count("SELECT count(*) FROM merged_numbers WHERE user_id = '\(maria)'") == 1)
             #expect(try await service.count("SELECT count(*) FROM merged_numbers") == 1)
-            _ = try await service.client.closeAccount(.with { $0.userID = maria.description })
+            _ = try await service.invites.closeAccount(.with { $0.userID = maria.description })
             #expect(try await service.count("SELECT count(*) FROM merged_numbers") == 0)
         }
     }

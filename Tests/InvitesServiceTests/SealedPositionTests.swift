@@ -47,7 +47,7 @@ struct SealedPositionTests {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             defer { tasks.cancelAll() }
             tasks.addTask { await service.parts.groupEvents.run() }
-            try await service.client.watchGroups { requests, messages in
+            try await service.invites.watchGroups { requests, messages in
                 try await body(Watching(service, requests, messages))
             }
         }

@@ -16,7 +16,7 @@ import Testing
         let jose = someone()
         let group: String
 
-        init(_ service: InvitesFixture, _ openness: InvitesV1.GroupOpenness) async throws {
+        init(_ service: InvitesFixture, _ openness: AppV1.GroupOpenness) async throws {
             group = try await service.group(.open, by: maria).groupID
             try await service.join([ana], to: group, by: maria)
             _ = try await service.update(group, by: maria, openness: openness)
@@ -172,7 +172,7 @@ import Testing
     /// A group of Maria's in which Ana has added José, who blocks her, and which she has left since.
     private func abandoned(
         _ service: InvitesFixture,
-        _ openness: InvitesV1.GroupOpenness,
+        _ openness: AppV1.GroupOpenness,
         _ exit: Exit
     ) async throws -> (group: String, maria: UserID, jose: UserID, id: String) {
         let (maria, ana, jose) = (someone(), someone(), someone())

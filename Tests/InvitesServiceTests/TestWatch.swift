@@ -13,7 +13,7 @@ final class TestWatch: Sendable {
     private struct State {
         var begun: [UInt64: InvitesV1.WatchBegun] = [:]
         var refused: [UInt64: String] = [:]
-        var told: [UInt64: [InvitesV1.GroupChange]] = [:]
+        var told: [UInt64: [AppV1.GroupChange]] = [:]
         var resets = 0
         var anew: [UInt64: Int] = [:]
         var position: [UInt8] = []
@@ -93,17 +93,17 @@ final class TestWatch: Sendable {
     }
 
     /// What one was told so far.
-    func told(_ begun: InvitesV1.WatchBegun) -> [InvitesV1.GroupChange] {
+    func told(_ begun: InvitesV1.WatchBegun) -> [AppV1.GroupChange] {
         state.withLock { $0.told[begun.watchID] ?? [] }
     }
 
     /// What one was told so far, and up to where.
-    func toldSoFar(_ begun: InvitesV1.WatchBegun) -> (told: [InvitesV1.GroupChange], position: [UInt8]) {
+    func toldSoFar(_ begun: InvitesV1.WatchBegun) -> (told: [AppV1.GroupChange], position: [UInt8]) {
         state.withLock { ($0.told[begun.watchID] ?? [], $0.position) }
     }
 
     /// Waits until one was told a change.
-    func wait(_ begun: InvitesV1.WatchBegun, for kind: InvitesV1.GroupChangeKind, in group: String) async throws {
+    func wait(_ begun: InvitesV1.WatchBegun, for kind: AppV1.GroupChangeKind, in group: String) async throws {
         _ = try await found { state in
             (state.told[begun.watchID] ?? []).first { $0.kind == kind && $0.groupID == group }
         }
@@ -140,7 +140,7 @@ extension GroupPosition {
     }
 }
 
-extension InvitesV1.GroupChange {
+extension AppV1.GroupChange {
     /// In one line.
     var line: String { "\(kind) \(groupID) \(memberID)" }
 }

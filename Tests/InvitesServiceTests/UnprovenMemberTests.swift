@@ -17,7 +17,7 @@ struct UnprovenMemberTests {
         let group: String
         let memberID: String
 
-        init(_ service: InvitesFixture, _ openness: InvitesV1.GroupOpenness = .open) async throws {
+        init(_ service: InvitesFixture, _ openness: AppV1.GroupOpenness = .open) async throws {
             self.service = service
             group = try await service.group(openness, by: maria).groupID
             memberID = try await service.add(phone(1), to: group, by: maria).memberID
@@ -26,7 +26,7 @@ struct UnprovenMemberTests {
         }
 
         /// The stranger's membership as the owner sees it.
-        func member() async throws -> InvitesV1.Member {
+        func member() async throws -> AppV1.Member {
             let members = try await service.members(of: group, askedBy: maria, size: 100).members
             return try #require(members.first { $0.memberID == memberID })
         }
@@ -36,9 +36,9 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test(arguments: [InvitesV1.GroupOpenness.open, .consent])
+    @Test(arguments: [AppV1.GroupOpenness.open, .consent])
     func `Who typed an awaited number is marked and adds nobody until somebody confirms them`(
-        openness: InvitesV1.GroupOpenness
+        openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, openness)
@@ -160,9 +160,9 @@ struct NumberVisibilityTests {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.displayName, $0.phoneNumber) })
     }
 
-    @Test(arguments: [InvitesV1.GroupOpenness.open, .confirm, .consent])
+    @Test(arguments: [AppV1.GroupOpenness.open, .confirm, .consent])
     func `A number is shown to the person, to those who added them, to admins and to the owner`(
-        openness: InvitesV1.GroupOpenness
+        openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana, ben) = (someone(), someone(), someone(), someone())

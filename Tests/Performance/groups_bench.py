@@ -25,7 +25,7 @@ FIRST_PHONE = 639_175_000_000
 MEMBERS = 10_000
 PAGE = 100
 RATIO_MAX = 3
-LIST_MEMBERS = "vestibule.invites.v1.InvitesService/ListMembers"
+LIST_MEMBERS = "vestibule.app.v1.GroupService/ListMembers"
 CALLER_PROOF = "vestibule-caller-proof"
 SQL_SECONDS_MAX = 300
 ANSWER_SECONDS_MAX = 30
@@ -143,7 +143,7 @@ def big_group(stack, owner):
 
 def list_target(stack, token, group, scratch):
     """ListMembers of a first page, answered with all of it."""
-    request = texts((2, group)) + varint(3 << 3) + varint(PAGE)
+    request = texts((1, group)) + varint(2 << 3) + varint(PAGE)
     target = Target(stack.process_of("invites"), stack.ports["invites"], LIST_MEMBERS, request, 0, scratch)
     target.more_headers = [f"{CALLER_PROOF}: {caller_proof(stack, token, scratch)}"]
     status, answer = target.call()

@@ -25,9 +25,9 @@ import Testing
                 let channel = LossyChannel(invites, seed: seed)
                 let relays = (0..<2).map { _ in relay(profile, over: InvitesServiceClient(channel)) }
                 let tasks = relays.map { relay in Task { try await relay.run() } }
-                let group = try await makeGroup(of: InvitesServiceClient(invites))
+                let group = try await makeGroup(of: GroupServiceClient(invites))
 
-                try await saveAndInvite(profile, InvitesServiceClient(invites), group, seed: seed)
+                try await saveAndInvite(profile, GroupServiceClient(invites), group, seed: seed)
                 try await eventually("nothing waits") { try await profile.waitingEvents().isEmpty }
                 for task in tasks { task.cancel() }
                 for task in tasks { try await task.value }
@@ -92,9 +92,11 @@ import Testing
             identity: IdentityServiceClient(InProcessChannel(Router(ClosedAccounts()))),
             logger: Logger(label: "test")
         )
+        var router = Router(parts.methods)
+        parts.groupMethods.register(in: &router)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(InProcessChannel(Router(parts.methods)), database))
+            result = .success(try await body(InProcessChannel(router), database))
         } catch {
             result = .failure(error)
         }
@@ -117,16 +119,16 @@ import Testing
         )
     }
 
-    private func makeGroup(of invites: InvitesServiceClient) async throws -> String {
-        var request = InvitesV1.CreateGroupRequest()
+    private func makeGroup(of groups: GroupServiceClient) async throws -> String {
+        var request = AppV1.CreateGroupRequest()
         request.name = "Hikers"
-        return try await invites.createGroup(request, options: Self.asMaria).group.groupID
+        return try await groups.createGroup(request, options: Self.asMaria).group.groupID
     }
 
     /// Users change their numbers while those numbers are invited.
     private func saveAndInvite(
         _ profile: ProfileFixture,
-        _ invites: InvitesServiceClient,
+        _ groups: GroupServiceClient,
         _ group: String,
         seed: UInt64
     ) async throws {
@@ -138,11 +140,11 @@ import Testing
                     for _ in 0..<25 {
                         let number = Int.random(in: 0..<8, using: &generator)
                         if worker == 0 {
-                            var request = InvitesV1.AddMemberRequest()
+                            var request = AppV1.AddMemberRequest()
                             request.groupID = group
                             request.phoneNumber = phone(number)
                             request.displayName = "Invitee"
-                            _ = try await invites.addMember(request, options: Self.asMaria)
+                            _ = try await groups.addMember(request, options: Self.asMaria)
                         } else {
                             let user = users[Int.random(in: 0..<users.count, using: &generator)]
                             do throws(RPCError) {

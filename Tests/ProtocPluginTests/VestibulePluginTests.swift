@@ -160,6 +160,26 @@ struct VestibulePluginTests {
         #expect(response.file.isEmpty)
     }
 
+    /// A forwarded method is unary, and only methods of forwarded services have a role.
+    @Test(arguments: [
+        ("rpc Change(GetURLRequest) returns (Shared);", "rpc Change(GetURLRequest) returns (stream Shared);"),
+        (
+            "rpc All(GetURLRequest) returns (Type);",
+            "rpc All(GetURLRequest) returns (Type) { option (vestibule.options.v1.gateway) = GATEWAY_ROLE_ADDS; }"
+        ),
+    ])
+    func `A method that doesn't fit its role at the gateway is an error`(declared: String, changed: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(at: Self.golden, to: folder)
+        let proto = folder.appending(path: "sample/v1/sample.proto")
+        let text = try String(contentsOf: proto, encoding: .utf8)
+        try text.replacing(declared, with: changed).write(to: proto, atomically: true, encoding: .utf8)
+        let response = try Self.generate("", folder: folder)
+        #expect(response.error.contains("can't have this gateway role"))
+        #expect(response.file.isEmpty)
+    }
+
     @Test func `A misspelt option is an error and nothing is written`() throws {
         let misspelt = try Self.generate("FileName=DropPath")
         #expect(misspelt.error == "unknown option 'FileName'")

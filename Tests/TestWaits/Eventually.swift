@@ -1,4 +1,4 @@
-public import Testing
+import Testing
 
 /// How long a test waits for something that must happen. It bounds a test that would hang and measures nothing, so it is long enough
 /// for a machine whose cores do something else.

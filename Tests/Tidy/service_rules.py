@@ -22,15 +22,20 @@ APP_METHODS = "Sources/GatewayService/Methods"
 
 COMPOSE = "docker/compose.yaml"
 # What a service serves beside its own: who may call it stands in its list too.
-SERVED_TOO = {"Identity": ("operator",)}
+SERVED_TOO = {
+    "Identity": ("proto/vestibule/operator/v1/operator.proto",), "Invites": ("proto/vestibule/app/v1/group.proto",)}
 # Where the program of a certificate makes its calls.
 CALLERS = {"gateway": "Sources/GatewayService/", "profile": "Sources/ProfileService/"}
 # RPCs that no program calls, so that nobody is let in.
 UNCALLED = set()
 
-_RPC = re.compile(r"^\s*rpc\s+(\w+)", re.MULTILINE)
+# The name of an RPC and its options.
+_RPC = re.compile(r"^\s*rpc\s+(\w+)\s*\([^)]*\)\s*returns\s*\([^)]*\)\s*(?:;|\{([^}]*)\})", re.MULTILINE)
+_FORWARDED = "option (vestibule.options.v1.forwarded) = true;"
+_ADDS, _ANSWERS = "GATEWAY_ROLE_ADDS", "GATEWAY_ROLE_ANSWERS"
 _CALL = re.compile(r"\.(\w+)\(")
 _CONDITION = re.compile(r"^\$\{\w+:\+(.*)\}$")
+_PACKAGE = re.compile(r"^package\s+([\w.]+);", re.MULTILINE)
 _SERVICE = re.compile(r"^service\s+(\w+)", re.MULTILINE)
 
 
@@ -52,16 +57,36 @@ def check(paths, read):
             folder, _, rest = path[len(root) + 1:].partition("/")
             if rest and folder not in FOLDERS:
                 yield f"{path}: {folder}/ is no folder that services have: see Tests/Tidy/service_rules.py"
-        for method in _RPC.findall(read(proto)):
-            path = f"{root}/Methods/{method}.swift"
-            if path not in known:
-                yield f"{path}: is missing: each method stands in a file of its own"
+        for served in _served(name, known):
+            if served.startswith("proto/vestibule/operator/"):
+                continue  # its methods stand beside those that people call
+            for method in implemented(read(served)):
+                path = f"{root}/Methods/{method}.swift"
+                if path not in known:
+                    yield f"{path}: is missing: each method stands in a file of its own"
     for proto in sorted(path for path in known if path.startswith(APP_PROTOS)):
-        for method in _RPC.findall(read(proto)):
+        for method in of_gateway(read(proto)):
             if f"{APP_METHODS}/{method}.swift" not in known:
                 yield f"{APP_METHODS}/{method}.swift: is missing: each method of {proto} stands in a file of its own"
     if COMPOSE in known:
         yield from _check_allow_lists(known, read)
+
+
+def implemented(text):
+    """The methods of a proto's service that its program implements."""
+    return [name for name, options in _RPC.findall(text) if _ANSWERS not in options]
+
+
+def of_gateway(text):
+    """The methods of a proto's service that the gateway has code of its own for."""
+    is_forwarded = _FORWARDED in text
+    return [name for name, options in _RPC.findall(text) if not is_forwarded or _ADDS in options or _ANSWERS in options]
+
+
+def _served(name, known):
+    """The protos whose services a service serves."""
+    package = SERVICES[name]
+    return [proto for proto in (f"proto/vestibule/{package}/v1/{package}.proto", *SERVED_TOO.get(name, ())) if proto in known]
 
 
 def _check_allow_lists(known, read):
@@ -75,21 +100,20 @@ def _check_allow_lists(known, read):
         if proto not in known:
             continue
         key = f"VESTIBULE_{name.upper()}_TLS_ALLOW"
-        methods = set()
-        for served in (package, *SERVED_TOO.get(name, ())):
-            served_proto = f"proto/vestibule/{served}/v1/{served}.proto"
-            if served_proto not in known:
-                continue
-            text = read(served_proto)
-            prefix = f"vestibule.{served}.v1.{_SERVICE.search(text).group(1)}/"
-            methods |= {prefix + method for method in _RPC.findall(text)}
+        methods, services = set(), set()
+        for served in _served(name, known):
+            text = read(served)
+            prefix = f"{_PACKAGE.search(text).group(1)}.{_SERVICE.search(text).group(1)}/"
+            services.add(prefix + "*")
+            methods |= {prefix + method for method in implemented(text)}
         rules = _rules(compose, key)
         allowed = {method for _, method in rules}
+        allowed |= {method for method in methods if method.rpartition("/")[0] + "/*" in allowed}
         for method in sorted(methods - allowed - UNCALLED):
             yield f"{COMPOSE}: {key} lets nobody call {method}: see the page AddingAnRPC"
         for method in sorted(methods & allowed & UNCALLED):
             yield f"{COMPOSE}: {key} lets somebody call {method}, which Tests/Tidy/service_rules.py calls uncalled"
-        for method in sorted(allowed - methods):
+        for method in sorted(allowed - methods - services):
             if method.startswith("vestibule."):
                 yield f"{COMPOSE}: {key} names {method}, which is no RPC of what it serves"
         for name, method in sorted(rules):

@@ -57,6 +57,30 @@ class ServiceTests(unittest.TestCase):
         self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
 
 
+class ForwardedServiceTests(unittest.TestCase):
+    TEXT = """service GroupService {
+  option (vestibule.options.v1.forwarded) = true;
+  rpc AddMember(A) returns (B) {
+    option idempotency_level = IDEMPOTENT;
+  }
+  rpc GetGroup(A) returns (B);
+  rpc ListMembers(A) returns (B) {
+    option (vestibule.options.v1.gateway) = GATEWAY_ROLE_ADDS;
+  }
+  rpc WatchGroups(A) returns (stream B) {
+    option (vestibule.options.v1.gateway) = GATEWAY_ROLE_ANSWERS;
+  }
+}
+"""
+
+    def test_what_the_gateway_has_code_for(self):
+        self.assertEqual(service_rules.of_gateway(self.TEXT), ["ListMembers", "WatchGroups"])
+        self.assertEqual(len(service_rules.of_gateway(self.TEXT.replace("= true", "= false"))), 4)
+
+    def test_what_its_program_implements(self):
+        self.assertEqual(service_rules.implemented(self.TEXT), ["AddMember", "GetGroup", "ListMembers"])
+
+
 class AppMethodTests(unittest.TestCase):
     PROTO = "proto/vestibule/app/v1/group.proto"
     METHOD = "Sources/GatewayService/Methods/AddMember.swift"
@@ -73,7 +97,7 @@ class AppMethodTests(unittest.TestCase):
 
 class AllowListTests(unittest.TestCase):
     PROTO = "proto/vestibule/identity/v1/identity.proto"
-    TEXT = "service IdentityService {\n  rpc SignIn(A) returns (B);\n  rpc GetAccount(A) returns (B) {\n  }\n}\n"
+    TEXT = "package vestibule.identity.v1;\nservice IdentityService {\n  rpc SignIn(A) returns (B);\n  rpc GetAccount(A) returns (B) {\n  }\n}\n"
     RULE = "        spiffe://vestibule/gateway vestibule.identity.v1.IdentityService/"
     MORE: dict = {}
     HEALTH = "        spiffe://vestibule/gateway grpc.health.v1.Health/Check\n"
@@ -110,10 +134,16 @@ class AllowListTests(unittest.TestCase):
 
     def test_methods_that_a_service_serves_too(self):
         proto, line = "proto/vestibule/operator/v1/operator.proto", "spiffe://vestibule/operator vestibule.operator.v1.OperatorService/"
-        with unittest.mock.patch.dict(self.MORE, {proto: "service OperatorService {\n  rpc Block(A) returns (B);\n}\n"}):
+        with unittest.mock.patch.dict(self.MORE, {proto: "package vestibule.operator.v1;\nservice OperatorService {\n  rpc Block(A) returns (B);\n}\n"}):
             self.assertEqual(self.check(self.RULE + "SignIn\n", f"        {line}Block\n"), [])
             self.assertIn("lets nobody call vestibule.operator.v1.OperatorService/Block", self.check(self.RULE + "SignIn\n")[0])
             self.assertEqual(len(self.check(self.RULE + "SignIn\n", f"        {line}Block\n", f"        {line}Find\n")), 1)
+
+    def test_a_line_for_all_methods_of_a_service(self):
+        text = self.TEXT.replace("SignIn", "SignUp")
+        with unittest.mock.patch.dict(self.MORE, {self.PROTO: text}):
+            self.assertEqual(self.check(self.RULE + "SignUp\n"), [])
+            self.assertEqual([fault for fault in self.check(self.RULE + "*\n") if "calls uncalled" not in fault], [])
 
     def test_an_exception_that_is_none_any_more(self):
         faults = self.check(self.RULE + "SignIn\n", self.RULE + "GetAccount\n")

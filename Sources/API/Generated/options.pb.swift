@@ -20,6 +20,51 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// What the gateway does with a method of a forwarded service.
+public nonisolated enum Vestibule_Options_V1_GatewayRole: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// It adds the proof of who calls, and forwards the request and the response as they are.
+  case unspecified // = 0
+
+  /// It has code of its own around the call of the program behind it.
+  case adds // = 1
+
+  /// It answers by itself. The program behind it doesn't implement the method.
+  case answers // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .adds
+    case 2: self = .answers
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .adds: return 1
+    case .answers: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Options_V1_GatewayRole] = [
+    .unspecified,
+    .adds,
+    .answers,
+  ]
+
+}
+
 /// What an app does about an error.
 public nonisolated enum Vestibule_Options_V1_ErrorAction: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
@@ -169,6 +214,41 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
     clearExtensionValue(ext: Vestibule_Options_V1_Extensions_connect_get)
   }
 
+  /// What the gateway does with a method of a service that it forwards.
+  public var Vestibule_Options_V1_gateway: Vestibule_Options_V1_GatewayRole {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_gateway) ?? .unspecified}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_gateway, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_gateway`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_gateway: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_gateway)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_gateway`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_gateway() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_gateway)
+  }
+}
+
+nonisolated extension SwiftProtobuf.Google_Protobuf_ServiceOptions {
+
+  /// The gateway forwards the service's methods to the program that implements it, except those with `gateway`.
+  public var Vestibule_Options_V1_forwarded: Bool {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_forwarded) ?? false}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_forwarded, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_forwarded`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_forwarded: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_forwarded)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_forwarded`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_forwarded() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_forwarded)
+  }
+
 }
 
 // MARK: - File's ExtensionMap: Vestibule_Options_V1_Options_Extensions
@@ -179,6 +259,8 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
 /// a larger `SwiftProtobuf.SimpleExtensionMap`.
 public nonisolated let Vestibule_Options_V1_Options_Extensions: SwiftProtobuf.SimpleExtensionMap = [
   Vestibule_Options_V1_Extensions_connect_get,
+  Vestibule_Options_V1_Extensions_gateway,
+  Vestibule_Options_V1_Extensions_forwarded,
   Vestibule_Options_V1_Extensions_http,
   Vestibule_Options_V1_Extensions_grpc,
   Vestibule_Options_V1_Extensions_action
@@ -194,6 +276,18 @@ public nonisolated let Vestibule_Options_V1_Options_Extensions: SwiftProtobuf.Si
 public nonisolated let Vestibule_Options_V1_Extensions_connect_get = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufBool>, SwiftProtobuf.Google_Protobuf_MethodOptions>(
   _protobuf_fieldNumber: 52001,
   fieldName: "vestibule.options.v1.connect_get"
+)
+
+/// What the gateway does with a method of a service that it forwards.
+public nonisolated let Vestibule_Options_V1_Extensions_gateway = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalEnumExtensionField<Vestibule_Options_V1_GatewayRole>, SwiftProtobuf.Google_Protobuf_MethodOptions>(
+  _protobuf_fieldNumber: 52002,
+  fieldName: "vestibule.options.v1.gateway"
+)
+
+/// The gateway forwards the service's methods to the program that implements it, except those with `gateway`.
+public nonisolated let Vestibule_Options_V1_Extensions_forwarded = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufBool>, SwiftProtobuf.Google_Protobuf_ServiceOptions>(
+  _protobuf_fieldNumber: 52021,
+  fieldName: "vestibule.options.v1.forwarded"
 )
 
 /// The HTTP status with which routes answer an error.
@@ -215,6 +309,10 @@ public nonisolated let Vestibule_Options_V1_Extensions_action = SwiftProtobuf.Me
 )
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
+
+nonisolated extension Vestibule_Options_V1_GatewayRole: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GATEWAY_ROLE_UNSPECIFIED\0\u{1}GATEWAY_ROLE_ADDS\0\u{1}GATEWAY_ROLE_ANSWERS\0")
+}
 
 nonisolated extension Vestibule_Options_V1_ErrorAction: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ERROR_ACTION_UNSPECIFIED\0\u{1}ERROR_ACTION_REFRESH\0\u{1}ERROR_ACTION_SIGN_IN_AGAIN\0\u{1}ERROR_ACTION_WAIT\0\u{1}ERROR_ACTION_SHOW\0\u{1}ERROR_ACTION_FIX_REQUEST\0\u{1}ERROR_ACTION_RETRY\0")

@@ -3,6 +3,9 @@
 
 /// The package `vestibule.options.v1`.
 public enum OptionsV1 {
+    /// What the gateway does with a method of a forwarded service.
+    public typealias GatewayRole = Vestibule_Options_V1_GatewayRole
+
     /// What an app does about an error.
     public typealias ErrorAction = Vestibule_Options_V1_ErrorAction
 }

@@ -14,6 +14,7 @@ struct Backends: Sendable {
 
     let identity: IdentityServiceClient
     let profile: ProfileServiceClient
+    let groups: GroupServiceClient
     let invites: InvitesServiceClient
     let probes: [Probe]
 
@@ -21,6 +22,7 @@ struct Backends: Sendable {
     init(identity: any ClientChannel, profile: any ClientChannel, invites: any ClientChannel) {
         self.identity = IdentityServiceClient(identity)
         self.profile = ProfileServiceClient(profile)
+        groups = GroupServiceClient(invites)
         self.invites = InvitesServiceClient(invites)
         probes = [
             Probe(name: "identity", service: IdentityServiceMethods.serviceName, health: HealthClient(identity)),

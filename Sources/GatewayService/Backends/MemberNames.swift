@@ -21,7 +21,7 @@ final class MemberNames: MetricsSource {
 
     /// What is known of the users of a page, by their ids; nothing if profile can't tell soon.
     func profiles(
-        of members: [InvitesV1.Member],
+        of members: [AppV1.Member],
         for user: SignedInUser
     ) async -> [String: ProfileV1.PublicProfile] {
         var request = ProfileV1.BatchGetProfilesRequest()

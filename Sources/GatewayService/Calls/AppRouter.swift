@@ -1,4 +1,5 @@
 import API
+import HTTPJSON
 import RPC
 import ServiceKit
 import SwiftProtobuf
@@ -44,30 +45,8 @@ struct AppRouter: Sendable {
         add(AccountServiceMethods.deleteMe, to: &router, methods.deleteMe)
         addForUsers(AccountServiceMethods.cancelDeletion, isChange: true, to: &router, methods.cancelDeletion)
         addForUsers(GroupServiceMethods.createGroup, isChange: true, to: &router, methods.createGroup)
-        addForUsers(GroupServiceMethods.listGroups, to: &router, methods.listGroups)
-        addForUsers(GroupServiceMethods.addMember, isChange: true, to: &router, methods.addMember)
         addForUsers(GroupServiceMethods.listMembers, to: &router, methods.listMembers)
-        addForUsers(GroupServiceMethods.addMembers, isChange: true, to: &router, methods.addMembers)
-        addForUsers(GroupServiceMethods.getGroup, to: &router, methods.getGroup)
-        addForUsers(GroupServiceMethods.updateGroup, isChange: true, to: &router, methods.updateGroup)
-        addForUsers(GroupServiceMethods.deleteGroup, isChange: true, to: &router, methods.deleteGroup)
-        addForUsers(GroupServiceMethods.removeMember, isChange: true, to: &router, methods.removeMember)
-        addForUsers(GroupServiceMethods.leaveGroup, isChange: true, to: &router, methods.leaveGroup)
-        addForUsers(GroupServiceMethods.setMemberRole, isChange: true, to: &router, methods.setMemberRole)
-        addForUsers(GroupServiceMethods.handOverGroup, isChange: true, to: &router, methods.handOverGroup)
-        addForUsers(GroupServiceMethods.listMyInvitations, to: &router, methods.listMyInvitations)
-        addForUsers(GroupServiceMethods.acceptInvitation, isChange: true, to: &router, methods.acceptInvitation)
-        addForUsers(GroupServiceMethods.declineInvitation, isChange: true, to: &router, methods.declineInvitation)
-        addForUsers(GroupServiceMethods.confirmMember, isChange: true, to: &router, methods.confirmMember)
-        addForUsers(GroupServiceMethods.listPending, to: &router, methods.listPending)
-        addForUsers(GroupServiceMethods.createGroupLink, isChange: true, to: &router, methods.createGroupLink)
-        addForUsers(GroupServiceMethods.listGroupLinks, to: &router, methods.listGroupLinks)
-        addForUsers(GroupServiceMethods.revokeGroupLink, isChange: true, to: &router, methods.revokeGroupLink)
-        addForUsers(GroupServiceMethods.previewGroupLink, to: &router, methods.previewGroupLink)
-        addForUsers(GroupServiceMethods.joinByLink, isChange: true, to: &router, methods.joinByLink)
-        addForUsers(GroupServiceMethods.blockInviter, isChange: true, to: &router, methods.blockInviter)
-        addForUsers(GroupServiceMethods.unblockInviter, isChange: true, to: &router, methods.unblockInviter)
-        addForUsers(GroupServiceMethods.listBlockedInviters, to: &router, methods.listBlockedInviters)
+        methods.groups.addForwards(to: &router, by: self)
         addWatch(to: &router)
         addKeySet(to: &router)
         if reflection { router.add(try ReflectionService(services: router.services)) }
@@ -126,6 +105,26 @@ struct AppRouter: Sendable {
             let lifetime = "public, max-age=\(response.maxAgeSeconds)"
             try await context.sendInitialMetadata(Metadata(["cache-control": lifetime]))
             return response
+        }
+    }
+}
+
+extension AppRouter: CallForwarder {
+    /// Forwards a call of a signed-in user. A call that has an effect each time it is made fails as one that the client may not
+    /// repeat, unless it certainly did nothing.
+    func forward<Request: Message, Response: Message>(
+        _ request: Request,
+        _ context: ServerContext,
+        changes: Bool,
+        _ call: (Request, CallOptions) async throws(RPCError) -> Response
+    ) async throws -> Response {
+        try await calls.answer(context) { caller in
+            let user = try await methods.authentication.user(caller, isChange: changes)
+            do throws(RPCError) {
+                return try await call(request, methods.groupOptions(user))
+            } catch {
+                throw context.method.isIdempotent ? error : Problem.unlessRepeatable(error)
+            }
         }
     }
 }

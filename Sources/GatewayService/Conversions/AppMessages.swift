@@ -72,18 +72,3 @@ extension AppV1.Profile {
         }
     }
 }
-
-extension Google_Protobuf_Timestamp {
-    /// The moment of Unix milliseconds.
-    init(milliseconds: Int64) {
-        let (seconds, millisecond) = milliseconds.flooringDivision(1000)
-        self.init(seconds: seconds, nanos: Int32(millisecond) * 1_000_000)
-    }
-
-    /// Whole milliseconds since 1970; the first or last there is if they don't fit.
-    var milliseconds: Int64 {
-        let (product, isOver) = seconds.multipliedReportingOverflow(by: 1000)
-        let (sum, isOverToo) = product.addingReportingOverflow(Int64(nanos) / 1_000_000)
-        return isOver || isOverToo ? (seconds < 0 ? .min : .max) : sum
-    }
-}

@@ -10,12 +10,20 @@ struct AppMethods: Sendable {
 
     let identity: IdentityServiceClient
     let profile: ProfileServiceClient
-    let invites: InvitesServiceClient
+    let groups: GroupServiceClient
     let keySet: KeySetCache
     let authentication: Authentication
     let memberNames: MemberNames
     let avatars: AvatarAddress
     let watches: GroupWatches
+
+    /// What GroupService is called with: the user's proof, and for changes the client's address, which invites limits over all
+    /// replicas.
+    func groupOptions(_ user: SignedInUser) -> CallOptions {
+        let options =
+            user.isChange ? authentication.callOptionsWithAddress(user.caller) : user.caller.callOptions()
+        return options.proving(user.proofs.invites)
+    }
 
     /// What the profile of a user whose session was opened just now still lacks; nil if profile can't tell soon.
     ///

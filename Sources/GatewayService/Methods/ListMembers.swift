@@ -6,16 +6,11 @@ extension AppMethods {
         _ request: AppV1.ListMembersRequest,
         _ user: SignedInUser
     ) async throws -> AppV1.ListMembersResponse {
-        var call = InvitesV1.ListMembersRequest()
-        call.groupID = request.groupID
-        call.pageSize = request.pageSize
-        call.pageToken = request.pageToken
-        let options = user.caller.callOptions().proving(user.proofs.invites)
-        let page = try await invites.listMembers(call, options: options)
-        var response = AppV1.ListMembersResponse()
+        var page = try await groups.listMembers(request, options: groupOptions(user))
         let known = await memberNames.profiles(of: page.members, for: user)
-        response.members = page.members.map { AppV1.Member($0, known[$0.userID], avatars) }
-        response.nextPageToken = page.nextPageToken
-        return response
+        for index in page.members.indices {
+            if let profile = known[page.members[index].userID] { page.members[index].add(profile, avatars) }
+        }
+        return page
     }
 }

@@ -32,17 +32,7 @@ extension AppV1.WatchGroupsResponse {
         self.init()
         position = Base64URL.encode(news.position)
         isReset = news.isReset
-        changes = news.changes.map { AppV1.GroupChange($0) }
+        changes = news.changes
         accountChanges = news.accountChanges.map { AppV1.AccountChange($0) }
-    }
-}
-
-extension AppV1.GroupChange {
-    /// The change.
-    init(_ change: InvitesV1.GroupChange) {
-        self.init()
-        kind = AppV1.GroupChangeKind(rawValue: change.kind.rawValue) ?? .unspecified
-        groupID = change.groupID
-        memberID = change.memberID
     }
 }

@@ -27,7 +27,7 @@ package struct Authentication: Sendable {
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
     func user(_ caller: Caller, isChange: Bool, in dialect: Dialect? = nil) async throws -> SignedInUser {
         let session = try await session(caller, isChange: isChange, in: dialect)
-        return SignedInUser(caller: caller, proofs: session.callerProofs)
+        return SignedInUser(caller: caller, isChange: isChange, proofs: session.callerProofs)
     }
 
     /// As ``user(_:isChange:in:)``, of somebody who wants to watch.

@@ -58,6 +58,8 @@ enum Caller: Sendable {
 /// A caller whose live session ``Authentication`` has seen, and who has not asked for too much.
 struct SignedInUser: Sendable {
     let caller: Caller
+    /// Whether the request changes something.
+    let isChange: Bool
     /// Proof of that to the services that are called for them.
     let proofs: IdentityV1.CallerProofs
 }

@@ -26,7 +26,7 @@ enum AcceptInvitationRoute {
             var call = AppV1.AcceptInvitationRequest()
             call.groupID = try context.parameters.require("id")
             call.memberID = try context.parameters.require("member_id")
-            let member = try await methods.acceptInvitation(call, user).member
+            let member = try await methods.groups.acceptInvitation(call, options: methods.groupOptions(user)).member
             return .json(addMembers: member.write(to:))
         }
     }

@@ -32,7 +32,7 @@ enum AddMemberRoute {
             call.phoneNumber = input.string("phone_number")
             call.displayName = input.string("display_name")
             try input.finish()
-            let answer = try await methods.addMember(call, user)
+            let answer = try await methods.groups.addMember(call, options: methods.groupOptions(user))
             let status: HTTPResponse.Status = answer.existed ? .ok : .created
             return .json(status: status, addMembers: answer.member.write(to:))
         }

@@ -37,7 +37,7 @@ enum AddMembersRoute {
                 call.members.append(added)
             }
             try input.finish()
-            let results = try await methods.addMembers(call, user).results
+            let results = try await methods.groups.addMembers(call, options: methods.groupOptions(user)).results
             return .json { json in json.add("results", results) { $0.write(to: &$1) } }
         }
     }

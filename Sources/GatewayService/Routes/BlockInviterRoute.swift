@@ -24,7 +24,7 @@ enum BlockInviterRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var call = AppV1.BlockInviterRequest()
             call.inviterUserID = try context.parameters.require("user_id")
-            _ = try await methods.blockInviter(call, user)
+            _ = try await methods.groups.blockInviter(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

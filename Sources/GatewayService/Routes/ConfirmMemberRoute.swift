@@ -30,7 +30,7 @@ enum ConfirmMemberRoute {
             var input = try await context.json(request)
             call.confirmedUserID = input.string("user_id")
             try input.finish()
-            let member = try await methods.confirmMember(call, user).member
+            let member = try await methods.groups.confirmMember(call, options: methods.groupOptions(user)).member
             return .json(addMembers: member.write(to:))
         }
     }

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import RPC
 
 /// `POST /groups/{id}/links`: makes a link by which people join.
 enum CreateGroupLinkRoute {
@@ -31,7 +32,13 @@ enum CreateGroupLinkRoute {
             let uses = input.optionalInteger("uses_max", in: 1...1_000)
             try input.finish()
             (call.lifetimeSeconds, call.usesMax) = (Int32(seconds ?? 0), Int32(uses ?? 0))
-            let made = try await methods.createGroupLink(call, user)
+            let made: AppV1.CreateGroupLinkResponse
+            do throws(RPCError) {
+                made = try await methods.groups.createGroupLink(call, options: methods.groupOptions(user))
+            } catch {
+                // Asking again would make another link.
+                throw Problem.unlessRepeatable(error)
+            }
             return .json(status: .created) { made.link.write(to: &$0, token: made.token) }
         }
     }

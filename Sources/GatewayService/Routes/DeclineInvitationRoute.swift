@@ -25,7 +25,7 @@ enum DeclineInvitationRoute {
             var call = AppV1.DeclineInvitationRequest()
             call.groupID = try context.parameters.require("id")
             call.memberID = try context.parameters.require("member_id")
-            _ = try await methods.declineInvitation(call, user)
+            _ = try await methods.groups.declineInvitation(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

@@ -24,7 +24,7 @@ enum DeleteGroupRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var call = AppV1.DeleteGroupRequest()
             call.groupID = try context.parameters.require("id")
-            _ = try await methods.deleteGroup(call, user)
+            _ = try await methods.groups.deleteGroup(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

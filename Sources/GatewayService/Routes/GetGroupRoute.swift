@@ -21,7 +21,7 @@ enum GetGroupRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
             var call = AppV1.GetGroupRequest()
             call.groupID = try context.parameters.require("id")
-            let group = try await methods.getGroup(call, user).group
+            let group = try await methods.groups.getGroup(call, options: methods.groupOptions(user)).group
             return .json(addMembers: group.write(to:))
         }
     }

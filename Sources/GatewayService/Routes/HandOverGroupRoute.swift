@@ -29,7 +29,7 @@ enum HandOverGroupRoute {
             var input = try await context.json(request)
             call.memberID = input.string("member_id")
             try input.finish()
-            let group = try await methods.handOverGroup(call, user).group
+            let group = try await methods.groups.handOverGroup(call, options: methods.groupOptions(user)).group
             return .json(addMembers: group.write(to:))
         }
     }

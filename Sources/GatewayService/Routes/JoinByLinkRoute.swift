@@ -27,7 +27,7 @@ enum JoinByLinkRoute {
             var input = try await context.json(request)
             call.token = input.string("token")
             try input.finish()
-            let joined = try await methods.joinByLink(call, user)
+            let joined = try await methods.groups.joinByLink(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("group_id", joined.groupID)
                 json.add("group_name", joined.groupName)

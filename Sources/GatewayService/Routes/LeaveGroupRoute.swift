@@ -25,7 +25,7 @@ enum LeaveGroupRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var call = AppV1.LeaveGroupRequest()
             call.groupID = try context.parameters.require("id")
-            _ = try await methods.leaveGroup(call, user)
+            _ = try await methods.groups.leaveGroup(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

@@ -22,7 +22,7 @@ enum ListBlockedInvitersRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
             var call = AppV1.ListBlockedInvitersRequest()
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await methods.listBlockedInviters(call, user)
+            let page = try await methods.groups.listBlockedInviters(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("inviters", page.inviters) { inviter, json in
                     json.add("user_id", inviter.userID)

@@ -25,7 +25,7 @@ enum ListGroupLinksRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
             var call = AppV1.ListGroupLinksRequest()
             call.groupID = try context.parameters.require("id")
-            let links = try await methods.listGroupLinks(call, user).links
+            let links = try await methods.groups.listGroupLinks(call, options: methods.groupOptions(user)).links
             return .json { json in json.add("links", links) { $0.write(to: &$1) } }
         }
     }

@@ -22,7 +22,7 @@ enum ListGroupsRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
             var call = AppV1.ListGroupsRequest()
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await methods.listGroups(call, user)
+            let page = try await methods.groups.listGroups(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("groups", page.groups) { $0.write(to: &$1) }
                 json.add("next_page_token", orNull: page.nextPageToken)

@@ -26,7 +26,7 @@ enum ListMyInvitationsRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
             var call = AppV1.ListMyInvitationsRequest()
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await methods.listMyInvitations(call, user)
+            let page = try await methods.groups.listMyInvitations(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("invitations", page.invitations) { $0.write(to: &$1) }
                 json.add("next_page_token", orNull: page.nextPageToken)

@@ -23,7 +23,7 @@ enum ListPendingRoute {
             var call = AppV1.ListPendingRequest()
             call.groupID = try context.parameters.require("id")
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await methods.listPending(call, user)
+            let page = try await methods.groups.listPending(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("people", page.people) { $0.write(to: &$1) }
                 json.add("next_page_token", orNull: page.nextPageToken)

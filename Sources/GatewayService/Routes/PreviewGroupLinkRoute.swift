@@ -22,12 +22,12 @@ enum PreviewGroupLinkRoute {
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var call = AppV1.PreviewGroupLinkRequest()
             var input = try await context.json(request)
             call.token = input.string("token")
             try input.finish()
-            let preview = try await methods.previewGroupLink(call, user)
+            let preview = try await methods.groups.previewGroupLink(call, options: methods.groupOptions(user))
             return .json { json in
                 json.add("group_id", preview.groupID)
                 json.add("group_name", preview.groupName)

@@ -25,7 +25,7 @@ enum RemoveMemberRoute {
             var call = AppV1.RemoveMemberRequest()
             call.groupID = try context.parameters.require("id")
             call.memberID = try context.parameters.require("member_id")
-            _ = try await methods.removeMember(call, user)
+            _ = try await methods.groups.removeMember(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

@@ -25,7 +25,7 @@ enum RevokeGroupLinkRoute {
             var call = AppV1.RevokeGroupLinkRequest()
             call.groupID = try context.parameters.require("id")
             call.linkID = try context.parameters.require("link_id")
-            _ = try await methods.revokeGroupLink(call, user)
+            _ = try await methods.groups.revokeGroupLink(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

@@ -34,7 +34,7 @@ enum SetMemberRoleRoute {
             default: input.addError("role", code: "ROLE_INVALID", detail: "The role must be admin or member.")
             }
             try input.finish()
-            let member = try await methods.setMemberRole(call, user).member
+            let member = try await methods.groups.setMemberRole(call, options: methods.groupOptions(user)).member
             return .json(addMembers: member.write(to:))
         }
     }

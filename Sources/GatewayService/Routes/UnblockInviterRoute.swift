@@ -21,7 +21,7 @@ enum UnblockInviterRoute {
             let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var call = AppV1.UnblockInviterRequest()
             call.inviterUserID = try context.parameters.require("user_id")
-            _ = try await methods.unblockInviter(call, user)
+            _ = try await methods.groups.unblockInviter(call, options: methods.groupOptions(user))
             return Response(status: .noContent)
         }
     }

@@ -29,7 +29,7 @@ enum UpdateGroupRoute {
             if input.contains("name") { call.name = input.string("name") }
             call.openness = input.openness("openness")
             try input.finish()
-            let group = try await methods.updateGroup(call, user).group
+            let group = try await methods.groups.updateGroup(call, options: methods.groupOptions(user)).group
             return .json(addMembers: group.write(to:))
         }
     }

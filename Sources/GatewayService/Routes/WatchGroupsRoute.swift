@@ -73,7 +73,7 @@ extension EventStream {
         }
     }
 
-    private func tell(_ changes: [InvitesV1.GroupChange], at position: String) async throws {
+    private func tell(_ changes: [AppV1.GroupChange], at position: String) async throws {
         let data = JSONWriter.object { json in
             json.add("changes", changes) { change, json in
                 json.add("type", change.kind.eventName)
@@ -85,7 +85,7 @@ extension EventStream {
     }
 }
 
-extension InvitesV1.GroupChangeKind {
+extension AppV1.GroupChangeKind {
     /// As events call it.
     fileprivate var eventName: String {
         switch self {

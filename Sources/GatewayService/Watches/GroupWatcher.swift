@@ -9,7 +9,7 @@ struct WatchUpdate: Sendable {
     /// Whether it isn't known what has changed before.
     var isReset: Bool
     /// What has changed; none in a sign of life.
-    var changes: [InvitesV1.GroupChange]
+    var changes: [AppV1.GroupChange]
     /// What another session of the account has changed about the ways into it.
     var accountChanges: [IdentityV1.AccountChange] = []
 }

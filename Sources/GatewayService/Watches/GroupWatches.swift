@@ -225,7 +225,7 @@ final class GroupWatches: Sendable {
     private func take(_ news: InvitesV1.GroupNews) {
         guard !news.position.isEmpty else { return }
         let position = Array(news.position)
-        var changes: [UInt64: [InvitesV1.GroupChange]] = [:]
+        var changes: [UInt64: [AppV1.GroupChange]] = [:]
         for watched in news.watched {
             for id in watched.watchIds { changes[id, default: []] += watched.changes }
         }

@@ -227,7 +227,7 @@ struct GroupEventState {
         var ids: [UInt64: [UInt64]] = [:]
         for userID in users { for watch in watches[userID] ?? [] { ids[watch.stream, default: []].append(watch.id) } }
         guard !ids.isEmpty else { return }
-        let messages = changes.changes.map { InvitesV1.GroupChange($0) }
+        let messages = changes.changes.map { AppV1.GroupChange($0) }
         for (stream, ids) in ids {
             var watched = InvitesV1.WatchedChanges()
             watched.watchIds = ids
@@ -250,7 +250,7 @@ struct GroupEventState {
             message.begun.position = .init(position.bytes)
             message.begun.positionKey = .init(begun.beginning.positionKey)
             message.begun.isReset = begun.reset != nil
-            message.begun.changes = begun.changes.changes.map { InvitesV1.GroupChange($0) }
+            message.begun.changes = begun.changes.changes.map { AppV1.GroupChange($0) }
             return (stream: stream, message: message)
         }
     }

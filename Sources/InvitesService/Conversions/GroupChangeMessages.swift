@@ -2,7 +2,7 @@ import API
 import InvitesDomain
 import Models
 
-extension InvitesV1.GroupChange {
+extension AppV1.GroupChange {
     /// The change.
     init(_ change: GroupChange) {
         self.init()

@@ -3,21 +3,22 @@ import InvitesDomain
 import Models
 import RPC
 import ServiceKit
+import SwiftProtobuf
 
-extension InvitesV1.Group {
+extension AppV1.Group {
     /// The message of a group.
     init(_ group: Group) {
         self.init()
         groupID = group.id.description
         name = group.name.value
         ownerUserID = group.ownerID.description
-        createdAtMs = group.createdAtMilliseconds
-        openness = InvitesV1.GroupOpenness(group.openness)
-        role = InvitesV1.GroupRole(group.callerRole)
+        createdAt = Google_Protobuf_Timestamp(milliseconds: group.createdAtMilliseconds)
+        openness = AppV1.GroupOpenness(group.openness)
+        role = AppV1.GroupRole(group.callerRole)
     }
 }
 
-extension InvitesV1.Member {
+extension AppV1.Member {
     /// The message of a member.
     init(_ member: Member) {
         self.init()
@@ -32,16 +33,16 @@ extension InvitesV1.Member {
         case .invited:
             state = .invited
         }
-        role = member.role.map { InvitesV1.GroupRole($0) } ?? .unspecified
+        role = member.role.map { AppV1.GroupRole($0) } ?? .unspecified
         isUnconfirmed = member.isUnconfirmed
         isUnproven = member.isUnproven
         phoneNumber = member.shownPhone?.e164 ?? ""
         displayName = member.displayName?.value ?? ""
-        addedAtMs = member.addedAtMilliseconds
+        addedAt = Google_Protobuf_Timestamp(milliseconds: member.addedAtMilliseconds)
     }
 }
 
-extension InvitesV1.GroupOpenness {
+extension AppV1.GroupOpenness {
     /// The message's word.
     init(_ openness: GroupOpenness) {
         self =
@@ -57,7 +58,7 @@ extension GroupOpenness {
     /// The openness that a request names; nil if it names none.
     ///
     /// - Throws: ``InvitesError/opennessInvalid`` for a word of a later version.
-    static func parse(_ openness: InvitesV1.GroupOpenness) throws(InvitesError) -> GroupOpenness? {
+    static func parse(_ openness: AppV1.GroupOpenness) throws(InvitesError) -> GroupOpenness? {
         switch openness {
         case .unspecified: nil
         case .open: .open
@@ -68,7 +69,7 @@ extension GroupOpenness {
     }
 }
 
-extension InvitesV1.GroupRole {
+extension AppV1.GroupRole {
     /// The message's word.
     init(_ role: GroupRole) {
         self =
@@ -80,18 +81,18 @@ extension InvitesV1.GroupRole {
     }
 }
 
-extension InvitesV1.AddMembersResult {
+extension AppV1.AddMembersResult {
     /// What came of a person.
     init(_ answer: Roster.Answer) {
         self.init()
         switch answer {
-        case .known(let member), .recognized(let member), .added(let member): self.member = InvitesV1.Member(member)
-        case .refused(let fault): refusal = InvitesV1.AddMembersRefusal(fault)
+        case .known(let member), .recognized(let member), .added(let member): self.member = AppV1.Member(member)
+        case .refused(let fault): refusal = AppV1.AddMembersRefusal(fault)
         }
     }
 }
 
-extension InvitesV1.AddMembersRefusal {
+extension AppV1.AddMembersRefusal {
     /// Why a person wasn't added, as AddMember would say it.
     init(_ fault: InvitesError) {
         self.init()

@@ -1,8 +1,9 @@
 import API
 import InvitesDomain
 import Models
+import SwiftProtobuf
 
-extension InvitesV1.Invitation {
+extension AppV1.Invitation {
     /// The message of an invitation.
     init(_ invitation: Invitation) {
         self.init()
@@ -16,12 +17,12 @@ extension InvitesV1.Invitation {
             }
         addedByUserID = invitation.addedBy?.description ?? ""
         isRequest = invitation.isRequest
-        sinceMs = invitation.sinceMilliseconds
-        expiresAtMs = invitation.expiresAtMilliseconds ?? 0
+        since = Google_Protobuf_Timestamp(milliseconds: invitation.sinceMilliseconds)
+        if let end = invitation.expiresAtMilliseconds { expiresAt = Google_Protobuf_Timestamp(milliseconds: end) }
     }
 }
 
-extension InvitesV1.PendingPerson {
+extension AppV1.PendingPerson {
     /// The message of a person, as far as who asks may know.
     init(_ person: PendingPerson) {
         self.init()
@@ -38,31 +39,31 @@ extension InvitesV1.PendingPerson {
         phoneNumber = person.shownPhone?.e164 ?? ""
         displayName = facts.displayName?.value ?? ""
         addedByUserID = facts.addedBy?.description ?? ""
-        sinceMs = facts.sinceMilliseconds
-        expiresAtMs = facts.expiresAtMilliseconds ?? 0
+        since = Google_Protobuf_Timestamp(milliseconds: facts.sinceMilliseconds)
+        if let end = facts.expiresAtMilliseconds { expiresAt = Google_Protobuf_Timestamp(milliseconds: end) }
         mayConfirm = person.mayConfirm
     }
 }
 
-extension InvitesV1.GroupLink {
+extension AppV1.GroupLink {
     /// The message of a link, without its token.
     init(_ link: GroupLink) {
         self.init()
         linkID = link.id.description
         groupID = link.groupID.description
         createdByUserID = link.createdBy?.description ?? ""
-        createdAtMs = link.createdAtMilliseconds
-        expiresAtMs = link.expiresAtMilliseconds
+        createdAt = Google_Protobuf_Timestamp(milliseconds: link.createdAtMilliseconds)
+        expiresAt = Google_Protobuf_Timestamp(milliseconds: link.expiresAtMilliseconds)
         usesMax = Int32(clamping: link.usesMax ?? 0)
         uses = Int32(clamping: link.uses)
     }
 }
 
-extension InvitesV1.BlockedInviter {
+extension AppV1.BlockedInviter {
     /// The message of a user who is blocked.
     init(_ blocked: BlockStore.Blocked) {
         self.init()
         userID = blocked.userID.description
-        blockedAtMs = blocked.sinceMilliseconds
+        blockedAt = Google_Protobuf_Timestamp(milliseconds: blocked.sinceMilliseconds)
     }
 }

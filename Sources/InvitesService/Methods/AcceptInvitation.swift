@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Makes the user a member who accepts what waits for them.
     func acceptInvitation(
-        _ request: InvitesV1.AcceptInvitationRequest,
+        _ request: AppV1.AcceptInvitationRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.AcceptInvitationResponse {
+    ) async throws -> AppV1.AcceptInvitationResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -23,8 +23,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.AcceptInvitationResponse()
-            response.member = InvitesV1.Member(member)
+            var response = AppV1.AcceptInvitationResponse()
+            response.member = AppV1.Member(member)
             return response
         }
     }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Adds a person by phone number, or returns the member there is.
     func addMember(
-        _ request: InvitesV1.AddMemberRequest,
+        _ request: AppV1.AddMemberRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.AddMemberResponse {
+    ) async throws -> AppV1.AddMemberResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -20,11 +20,11 @@ extension InvitesMethods {
                 policy: phonePolicy
             )
             let answers = try await add([invitee], to: groupID, by: callerID, context)
-            var response = InvitesV1.AddMemberResponse()
+            var response = AppV1.AddMemberResponse()
             switch answers[0] {
-            case .added(let member): response.member = InvitesV1.Member(member)
+            case .added(let member): response.member = AppV1.Member(member)
             case .known(let member), .recognized(let member):
-                response.member = InvitesV1.Member(member)
+                response.member = AppV1.Member(member)
                 response.existed = true
             case .refused(let fault): throw fault
             }

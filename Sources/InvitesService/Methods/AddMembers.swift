@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Adds people by phone number, each as ``addMember(_:context:)`` does, and tells of each what came of it.
     func addMembers(
-        _ request: InvitesV1.AddMembersRequest,
+        _ request: AppV1.AddMembersRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.AddMembersResponse {
+    ) async throws -> AppV1.AddMembersResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -23,11 +23,11 @@ extension InvitesMethods {
                 batch.invitees.isEmpty
                 ? try await refuseOutsiders(groupID, callerID, context)
                 : try await add(batch.invitees, to: groupID, by: callerID, context)
-            var response = InvitesV1.AddMembersResponse()
+            var response = AppV1.AddMembersResponse()
             response.results = batch.places.map { place in
                 switch place {
-                case .invitee(let index): InvitesV1.AddMembersResult(answers[index])
-                case .refused(let fault): InvitesV1.AddMembersResult(.refused(fault))
+                case .invitee(let index): AppV1.AddMembersResult(answers[index])
+                case .refused(let fault): AppV1.AddMembersResult(.refused(fault))
                 }
             }
             return response
@@ -56,7 +56,7 @@ extension InvitesMethods {
         private(set) var invitees: [Invitee] = []
         private(set) var places: [Place] = []
 
-        init(_ people: [InvitesV1.NewMember], policy: PhonePolicy) throws(InvitesError) {
+        init(_ people: [AppV1.NewMember], policy: PhonePolicy) throws(InvitesError) {
             var indexes: [PhoneNumber: Int] = [:]
             for person in people {
                 let invitee: Invitee

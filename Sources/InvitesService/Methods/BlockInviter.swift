@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Keeps a user from making the caller a member by number.
     func blockInviter(
-        _ request: InvitesV1.BlockInviterRequest,
+        _ request: AppV1.BlockInviterRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.BlockInviterResponse {
+    ) async throws -> AppV1.BlockInviterResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let inviterID = try UserID(request.inviterUserID, or: InvitesError.userIDInvalid)
@@ -21,7 +21,7 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            return InvitesV1.BlockInviterResponse()
+            return AppV1.BlockInviterResponse()
         }
     }
 }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Says that a user is the person meant.
     func confirmMember(
-        _ request: InvitesV1.ConfirmMemberRequest,
+        _ request: AppV1.ConfirmMemberRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ConfirmMemberResponse {
+    ) async throws -> AppV1.ConfirmMemberResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -26,8 +26,8 @@ extension InvitesMethods {
                 limits: limits,
                 deadline: context.deadline
             )
-            var response = InvitesV1.ConfirmMemberResponse()
-            response.member = InvitesV1.Member(member)
+            var response = AppV1.ConfirmMemberResponse()
+            response.member = AppV1.Member(member)
             return response
         }
     }

@@ -5,18 +5,21 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Creates a group with its creator as the first member, or returns the one that was created with the same key.
     func createGroup(
-        _ request: InvitesV1.CreateGroupRequest,
+        _ request: AppV1.CreateGroupRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.CreateGroupResponse {
+    ) async throws -> AppV1.CreateGroupResponse {
         try await context.answer(mayBeRepeated: !request.idempotencyKey.isEmpty) {
             let ownerID = try callers.user(of: context)
             let key = try IdempotencyKey.parse(request.idempotencyKey)
             let wanted = try NewGroup(
                 name: request.name,
-                ownerDisplayName: request.ownerDisplayName,
+                ownerDisplayName: String(
+                    decoding: context.metadata.firstBinary(CallerName.metadataName) ?? [],
+                    as: UTF8.self
+                ),
                 openness: try GroupOpenness.parse(request.openness)
             )
             let group = Group(
@@ -38,8 +41,8 @@ extension InvitesMethods {
                 limits: limits,
                 deadline: context.deadline
             )
-            var response = InvitesV1.CreateGroupResponse()
-            response.group = InvitesV1.Group(created)
+            var response = AppV1.CreateGroupResponse()
+            response.group = AppV1.Group(created)
             return response
         }
     }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Makes a link by which people join a group.
     func createGroupLink(
-        _ request: InvitesV1.CreateGroupLinkRequest,
+        _ request: AppV1.CreateGroupLinkRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.CreateGroupLinkResponse {
+    ) async throws -> AppV1.CreateGroupLinkResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -27,8 +27,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.CreateGroupLinkResponse()
-            response.link = InvitesV1.GroupLink(link)
+            var response = AppV1.CreateGroupLinkResponse()
+            response.link = AppV1.GroupLink(link)
             response.token = token.text
             return response
         }

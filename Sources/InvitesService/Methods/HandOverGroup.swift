@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Makes another member the owner.
     func handOverGroup(
-        _ request: InvitesV1.HandOverGroupRequest,
+        _ request: AppV1.HandOverGroupRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.HandOverGroupResponse {
+    ) async throws -> AppV1.HandOverGroupResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -23,8 +23,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.HandOverGroupResponse()
-            response.group = InvitesV1.Group(group)
+            var response = AppV1.HandOverGroupResponse()
+            response.group = AppV1.Group(group)
             return response
         }
     }

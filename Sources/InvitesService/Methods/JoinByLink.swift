@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Joins the group of a link, as a member or as one who asks to.
     func joinByLink(
-        _ request: InvitesV1.JoinByLinkRequest,
+        _ request: AppV1.JoinByLinkRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.JoinByLinkResponse {
+    ) async throws -> AppV1.JoinByLinkResponse {
         try await context.answer {
             let visit = GroupLinkStore.Visit(
                 userID: try callers.user(of: context),
@@ -25,7 +25,7 @@ extension InvitesMethods {
                 limits: limits,
                 deadline: context.deadline
             )
-            var response = InvitesV1.JoinByLinkResponse()
+            var response = AppV1.JoinByLinkResponse()
             response.groupID = target.groupID.description
             response.groupName = target.groupName.value
             response.memberID = outcome.memberID.description

@@ -5,17 +5,17 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Takes the user out of a group; the last member takes the group with them.
     func leaveGroup(
-        _ request: InvitesV1.LeaveGroupRequest,
+        _ request: AppV1.LeaveGroupRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.LeaveGroupResponse {
+    ) async throws -> AppV1.LeaveGroupResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             try await groups.leave(groupID, callerID, deadline: context.deadline)
-            return InvitesV1.LeaveGroupResponse()
+            return AppV1.LeaveGroupResponse()
         }
     }
 }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists whom the user blocks, in the order of their ids.
     func listBlockedInviters(
-        _ request: InvitesV1.ListBlockedInvitersRequest,
+        _ request: AppV1.ListBlockedInvitersRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListBlockedInvitersResponse {
+    ) async throws -> AppV1.ListBlockedInvitersResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.blockedInviters, of: userID, sealedBy: currentCursors.current)
@@ -23,8 +23,8 @@ extension InvitesMethods {
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)
-            var response = InvitesV1.ListBlockedInvitersResponse()
-            response.inviters = shown.map { InvitesV1.BlockedInviter($0) }
+            var response = AppV1.ListBlockedInvitersResponse()
+            response.inviters = shown.map { AppV1.BlockedInviter($0) }
             if found.count > page.size, let last = shown.last {
                 response.nextPageToken = tokens.token(after: last.userID)
             }

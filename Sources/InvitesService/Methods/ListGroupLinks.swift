@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists a group's links that are good, newest first.
     func listGroupLinks(
-        _ request: InvitesV1.ListGroupLinksRequest,
+        _ request: AppV1.ListGroupLinksRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListGroupLinksResponse {
+    ) async throws -> AppV1.ListGroupLinksResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -20,8 +20,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.ListGroupLinksResponse()
-            response.links = found.map { InvitesV1.GroupLink($0) }
+            var response = AppV1.ListGroupLinksResponse()
+            response.links = found.map { AppV1.GroupLink($0) }
             return response
         }
     }

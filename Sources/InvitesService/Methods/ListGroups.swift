@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists the groups that the user is a member of, newest first.
     func listGroups(
-        _ request: InvitesV1.ListGroupsRequest,
+        _ request: AppV1.ListGroupsRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListGroupsResponse {
+    ) async throws -> AppV1.ListGroupsResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.groups, of: userID, sealedBy: currentCursors.current)
@@ -23,8 +23,8 @@ extension InvitesMethods {
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)
-            var response = InvitesV1.ListGroupsResponse()
-            response.groups = shown.map(InvitesV1.Group.init)
+            var response = AppV1.ListGroupsResponse()
+            response.groups = shown.map(AppV1.Group.init)
             if found.count > page.size, let last = shown.last {
                 response.nextPageToken = tokens.token(after: last.id)
             }

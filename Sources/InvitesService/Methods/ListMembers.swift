@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
     func listMembers(
-        _ request: InvitesV1.ListMembersRequest,
+        _ request: AppV1.ListMembersRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListMembersResponse {
+    ) async throws -> AppV1.ListMembersResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -26,8 +26,8 @@ extension InvitesMethods {
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)
-            var response = InvitesV1.ListMembersResponse()
-            response.members = shown.map(InvitesV1.Member.init)
+            var response = AppV1.ListMembersResponse()
+            response.members = shown.map(AppV1.Member.init)
             if found.count > page.size, let last = shown.last {
                 response.nextPageToken = tokens.token(after: last.id)
             }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists what waits for the user, newest first.
     func listMyInvitations(
-        _ request: InvitesV1.ListMyInvitationsRequest,
+        _ request: AppV1.ListMyInvitationsRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListMyInvitationsResponse {
+    ) async throws -> AppV1.ListMyInvitationsResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.invitations, of: userID, sealedBy: currentCursors.current)
@@ -24,8 +24,8 @@ extension InvitesMethods {
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)
-            var response = InvitesV1.ListMyInvitationsResponse()
-            response.invitations = shown.map { InvitesV1.Invitation($0) }
+            var response = AppV1.ListMyInvitationsResponse()
+            response.invitations = shown.map { AppV1.Invitation($0) }
             if found.count > page.size, let last = shown.last {
                 response.nextPageToken = tokens.token(after: last.id)
             }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask.
     func listPending(
-        _ request: InvitesV1.ListPendingRequest,
+        _ request: AppV1.ListPendingRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.ListPendingResponse {
+    ) async throws -> AppV1.ListPendingResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -26,8 +26,8 @@ extension InvitesMethods {
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)
-            var response = InvitesV1.ListPendingResponse()
-            response.people = shown.map { InvitesV1.PendingPerson($0) }
+            var response = AppV1.ListPendingResponse()
+            response.people = shown.map { AppV1.PendingPerson($0) }
             if found.count > page.size, let last = shown.last {
                 response.nextPageToken = tokens.token(after: last.facts.id)
             }

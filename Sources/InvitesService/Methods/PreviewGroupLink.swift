@@ -4,13 +4,14 @@ import Models
 import RPC
 import ServiceKit
 import ServiceModels
+import SwiftProtobuf
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Tells which group a link is of, before joining.
     func previewGroupLink(
-        _ request: InvitesV1.PreviewGroupLinkRequest,
+        _ request: AppV1.PreviewGroupLinkRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.PreviewGroupLinkResponse {
+    ) async throws -> AppV1.PreviewGroupLinkResponse {
         try await context.answer {
             let visit = GroupLinkStore.Visit(
                 userID: try callers.user(of: context),
@@ -20,12 +21,12 @@ extension InvitesMethods {
             let target = try await links.target(of: request.token, visit, limits: limits, deadline: context.deadline)
 
             if target.isOver, !target.isMember { throw InvitesError.invitation(.linkOver) }
-            var response = InvitesV1.PreviewGroupLinkResponse()
+            var response = AppV1.PreviewGroupLinkResponse()
             response.groupID = target.groupID.description
             response.groupName = target.groupName.value
-            response.openness = InvitesV1.GroupOpenness(target.openness)
+            response.openness = AppV1.GroupOpenness(target.openness)
             response.isMember = target.isMember
-            response.expiresAtMs = target.expiresAtMilliseconds
+            response.expiresAt = Google_Protobuf_Timestamp(milliseconds: target.expiresAtMilliseconds)
             return response
         }
     }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Puts a member out, or takes back that a person is awaited.
     func removeMember(
-        _ request: InvitesV1.RemoveMemberRequest,
+        _ request: AppV1.RemoveMemberRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.RemoveMemberResponse {
+    ) async throws -> AppV1.RemoveMemberResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -22,7 +22,7 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            return InvitesV1.RemoveMemberResponse()
+            return AppV1.RemoveMemberResponse()
         }
     }
 }

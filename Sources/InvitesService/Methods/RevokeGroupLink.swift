@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Ends a link; one that is over is a success.
     func revokeGroupLink(
-        _ request: InvitesV1.RevokeGroupLinkRequest,
+        _ request: AppV1.RevokeGroupLinkRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.RevokeGroupLinkResponse {
+    ) async throws -> AppV1.RevokeGroupLinkResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -22,7 +22,7 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            return InvitesV1.RevokeGroupLinkResponse()
+            return AppV1.RevokeGroupLinkResponse()
         }
     }
 }

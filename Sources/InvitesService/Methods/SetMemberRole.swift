@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Makes a member an admin or a plain member.
     func setMemberRole(
-        _ request: InvitesV1.SetMemberRoleRequest,
+        _ request: AppV1.SetMemberRoleRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.SetMemberRoleResponse {
+    ) async throws -> AppV1.SetMemberRoleResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -30,8 +30,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.SetMemberRoleResponse()
-            response.member = InvitesV1.Member(member)
+            var response = AppV1.SetMemberRoleResponse()
+            response.member = AppV1.Member(member)
             return response
         }
     }

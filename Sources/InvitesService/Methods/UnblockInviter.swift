@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Lets a user make the caller a member by number again.
     func unblockInviter(
-        _ request: InvitesV1.UnblockInviterRequest,
+        _ request: AppV1.UnblockInviterRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.UnblockInviterResponse {
+    ) async throws -> AppV1.UnblockInviterResponse {
         try await context.answer {
             let userID = try callers.user(of: context)
             let inviterID = try UserID(request.inviterUserID, or: InvitesError.userIDInvalid)
@@ -21,7 +21,7 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            return InvitesV1.UnblockInviterResponse()
+            return AppV1.UnblockInviterResponse()
         }
     }
 }

@@ -5,12 +5,12 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-extension InvitesMethods {
+extension GroupMethods {
     /// Changes the fields of a group that are present.
     func updateGroup(
-        _ request: InvitesV1.UpdateGroupRequest,
+        _ request: AppV1.UpdateGroupRequest,
         context: ServerContext
-    ) async throws -> InvitesV1.UpdateGroupResponse {
+    ) async throws -> AppV1.UpdateGroupResponse {
         try await context.answer {
             let callerID = try callers.user(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
@@ -23,8 +23,8 @@ extension InvitesMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            var response = InvitesV1.UpdateGroupResponse()
-            response.group = InvitesV1.Group(group)
+            var response = AppV1.UpdateGroupResponse()
+            response.group = AppV1.Group(group)
             return response
         }
     }

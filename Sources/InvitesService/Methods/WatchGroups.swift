@@ -45,7 +45,7 @@ extension InvitesMethods {
         switch request.action {
         case .begin(let begin):
             do throws(CallerProofError) {
-                let userID = try callers.user(proof: begin.callerProof)
+                let userID = try currentCallers.current.user(proof: begin.callerProof)
                 let (cursors, scope) = (currentCursors.current, GroupPosition.scope(of: userID))
                 groupEvents.begin(
                     request.watchID,

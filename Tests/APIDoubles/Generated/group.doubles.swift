@@ -234,18 +234,6 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listBlockedInviters.path) has no answer in this test")
         }
 
-        /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
-        /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
-        /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
-        /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
-        public var watchGroups: @Sendable (
-            AppV1.WatchGroupsRequest,
-            MessageWriter<AppV1.WatchGroupsResponse>,
-            ServerContext
-        ) async throws -> Void = { _, _, _ in
-            throw RPCError(.unimplemented, "\(GroupServiceMethods.watchGroups.path) has no answer in this test")
-        }
-
         /// No answers.
         public init() {}
     }
@@ -435,13 +423,5 @@ public final class GroupServiceDouble: GroupServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.ListBlockedInvitersResponse {
         try await answers.withLock(\.listBlockedInviters)(request, context)
-    }
-
-    public func watchGroups(
-        _ request: AppV1.WatchGroupsRequest,
-        responses: MessageWriter<AppV1.WatchGroupsResponse>,
-        context: ServerContext
-    ) async throws {
-        try await answers.withLock(\.watchGroups)(request, responses, context)
     }
 }

@@ -181,7 +181,7 @@ struct AppCallTests {
         reason: String,
         message: String
     ) async throws {
-        gateway.stubs.invites.set { $0.listGroups = { _, _ in throw error } }
+        gateway.stubs.groups.set { $0.listGroups = { _, _ in throw error } }
         let told = try await refusal {
             _ = try await AppClients(gateway).groups.listGroups(.init(), options: AppClients.asUser)
         }

@@ -126,7 +126,7 @@ final class WatchStage: Sendable {
     }
 
     /// Has invites tell those who watch of a group's change.
-    func change(_ kind: InvitesV1.GroupChangeKind, position: UInt8, to ids: [UInt64]) {
+    func change(_ kind: AppV1.GroupChangeKind, position: UInt8, to ids: [UInt64]) {
         news.send(
             .with {
                 $0.changed.position = .init([position])
