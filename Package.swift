@@ -326,7 +326,7 @@ let package = Package(
         .target(name: "TestWaits", path: "Tests/TestWaits", swiftSettings: strict),
         .target(
             name: "TestDatabases",
-            dependencies: ["LocalPostgres", "Postgres", "TestWaits"],
+            dependencies: ["LocalPostgres", "Postgres", "RPCTransport", "TestWaits"],
             path: "Tests/TestDatabases",
             swiftSettings: strict
         ),

@@ -1,17 +1,13 @@
-/// Decides which address a call goes to and which addresses to connect to. A pure value: addresses are indices, in the
-/// order of the name's resolution.
+/// Spreads calls over the connected addresses in turn (round robin). A pure value: addresses are indices, in the order of the
+/// name's resolution.
 struct Balancer: Sendable {
-    let policy: BalancingPolicy
     private(set) var states: [ConnectivityState] = []
     /// The ready ones, so that a call need not look for them.
     private var ready: [Int] = []
     private var turn: Int
 
     /// - Parameter firstTurn: where the rounds begin; random, so that many clients do not all begin at one address.
-    init(_ policy: BalancingPolicy, firstTurn: Int) {
-        self.policy = policy
-        turn = firstTurn & Int(UInt32.max)
-    }
+    init(firstTurn: Int) { turn = firstTurn & Int(UInt32.max) }
 
     /// Takes other addresses, with their states.
     mutating func replace(_ states: [ConnectivityState]) {
@@ -42,13 +38,7 @@ struct Balancer: Sendable {
     }
 
     /// The addresses to connect to now that there are calls.
-    var toConnect: [Int] {
-        let idle = states.indices.filter { states[$0] == .idle }
-        switch policy {
-        case .roundRobin: return idle
-        case .pickFirst: return ready.isEmpty && !states.contains(.connecting) ? Array(idle.prefix(1)) : []
-        }
-    }
+    var toConnect: [Int] { states.indices.filter { states[$0] == .idle } }
 
     /// The state of all together: READY if one is; else CONNECTING or IDLE while one may become it; TRANSIENT_FAILURE
     /// if each has failed; IDLE without addresses.

@@ -7,8 +7,6 @@ public struct ChannelConfiguration: Sendable {
     public var tls: TLSConfiguration?
     /// The name that the server's certificate must be for; nil means the target's host.
     public var serverName: String?
-    /// How calls are spread over the target's addresses.
-    public var balancing: BalancingPolicy = .pickFirst
     /// Finds the addresses of the target's names.
     public var resolver: any NameResolver = SystemNameResolver()
     /// Least time between two resolutions of a name. A lost or failed connection has the names resolved again, and this keeps

@@ -58,7 +58,7 @@ final class LoopChannel: @unchecked Sendable {
         self.configuration = configuration
         self.tls = tls
         retries = CallRetries(loop: loop, configuration: configuration, budget: budget)
-        balancer = Balancer(configuration.balancing, firstTurn: Int.random(in: 0..<1 << 20))
+        balancer = Balancer(firstTurn: Int.random(in: 0..<1 << 20))
         if let endpoints { replace(endpoints) }
     }
 

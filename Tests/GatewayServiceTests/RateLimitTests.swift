@@ -186,12 +186,14 @@ struct RateLimitTests {
         try await send(.patch, "/me", #"{"username":"ana"}"#, from: "2001:db8:0:1:2:3:4:5")
         let member = #"{"phone_number":"+639170000000","display_name":"Ana"}"#
         try await send(.post, "/groups/g/members", member, from: nil)
+        try await send(.get, "/groups", nil, from: nil)
         try await send(.post, "/auth/identities/google", #"{"id_token":"t"}"#, from: "192.0.2.1")
         try await send(.get, "/me", nil, from: "192.0.2.1")
         #expect(
             gateway.stubs.clientAddresses == [
                 "CheckSession", "UpdateProfile 192.0.2.1", "CheckSession", "UpdateProfile 2001:db8:0:1::",
-                "CheckSession", "AddMember 127.0.0.1", "CheckSession", "LinkProvider 192.0.2.1", "CheckSession",
+                "CheckSession", "AddMember 127.0.0.1", "CheckSession", "ListGroups", "CheckSession",
+                "LinkProvider 192.0.2.1", "CheckSession",
                 "GetProfile",
             ]
         )

@@ -38,11 +38,13 @@ struct Explanation<State, Operation, Answer> {
 
 extension PlaceAnswer {
     /// Whether the model's answer is one that was given, whatever id the service made for what the model knows no id of.
-    func isSame(as real: PlaceAnswer) -> Bool {
+    ///
+    /// - Parameter isAlone: whether nothing else ran at that time.
+    func isSame(as real: PlaceAnswer, isAlone: Bool) -> Bool {
         switch (self, real) {
         case (.member(let mine), .member(let theirs)): mine.isSame(as: theirs)
         case (.added(let mine), .added(let theirs)):
-            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSame(as: $1) }
+            mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSame(as: $1, isAlone: isAlone) }
         case (.joined(let mine, let isMember), .joined(let theirs, let isMemberToo)):
             isMember == isMemberToo && (mine == theirs || mine.high == .max)
         default: self == real
@@ -60,8 +62,11 @@ extension Member {
 }
 
 extension Roster.Answer {
-    func isSame(as real: Roster.Answer) -> Bool {
+    func isSame(as real: Roster.Answer, isAlone: Bool) -> Bool {
         switch (self, real) {
+        // An addition looks for room among the pending, counts, and looks for room again. What takes the room between refuses
+        // those who were counted in, and not those whom the counts refused.
+        case (.refused(.tooManyPending), .refused(.tooManyAttempts)) where !isAlone: true
         case (.known(let mine), .known(let theirs)), (.recognized(let mine), .recognized(let theirs)),
             (.added(let mine), .added(let theirs)):
             mine.isSame(as: theirs)

@@ -208,7 +208,7 @@ struct PlaceHistory {
         let real = try await PlaceState.read(services.places.database, scope, model: PlaceState(), now)
         let explanation = Explanation<PlaceState, PlaceStep, PlaceAnswer>(
             perform: { $0.perform($1, rules, now) },
-            isSame: { $0.isSame(as: $1) },
+            isSame: { $0.isSame(as: $1, isAlone: answers.count == 1) },
             match: { state in
                 var state = state
                 for userID in closed { state.close(userID) }

@@ -87,7 +87,7 @@ struct PlaceProofTests {
         )
         let explanation = Explanation<PlaceState, PlaceOperation, PlaceAnswer>(
             perform: { $0.perform($1, PlaceRules(), 1) },
-            isSame: { $0.isSame(as: $1) },
+            isSame: { $0.isSame(as: $1, isAlone: false) },
             match: { $0.groups.isEmpty ? $0 : nil }
         )
         let deleted = (PlaceOperation.delete(id, by: owner), PlaceAnswer.done)

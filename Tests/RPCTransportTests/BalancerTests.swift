@@ -3,8 +3,8 @@ import Testing
 @testable import RPCTransport
 
 struct BalancerTests {
-    private func balancer(_ policy: BalancingPolicy, _ states: [ConnectivityState]) -> Balancer {
-        var balancer = Balancer(policy, firstTurn: 0)
+    private func balancer(_ states: [ConnectivityState]) -> Balancer {
+        var balancer = Balancer(firstTurn: 0)
         balancer.replace(states)
         return balancer
     }
@@ -14,7 +14,7 @@ struct BalancerTests {
     }
 
     @Test func `Rounds go over the connections that are ready`() {
-        var balancer = balancer(.roundRobin, [.ready, .connecting, .ready, .transientFailure, .ready])
+        var balancer = balancer([.ready, .connecting, .ready, .transientFailure, .ready])
         let picked = picks(&balancer, 300).compactMap(\.self)
         #expect([0, 2, 4].map { index in picked.count { $0 == index } } == [100, 100, 100])
         balancer.update(2, .idle)
@@ -24,33 +24,25 @@ struct BalancerTests {
     }
 
     @Test func `Full connections are passed over`() {
-        var balancer = balancer(.roundRobin, [.ready, .ready, .ready])
+        var balancer = balancer([.ready, .ready, .ready])
         #expect(Set(picks(&balancer, 6, full: [1])) == [0, 2])
         #expect(picks(&balancer, 2, full: [0, 1, 2]) == [nil, nil])
-        var one = self.balancer(.roundRobin, [.idle, .ready])
+        var one = self.balancer([.idle, .ready])
         #expect(picks(&one, 1, full: [1]) == [nil])
         #expect(picks(&one, 2) == [1, 1])
-        var none = self.balancer(.roundRobin, [.idle, .connecting])
+        var none = self.balancer([.idle, .connecting])
         #expect(picks(&none, 1) == [nil])
     }
 
     @Test func `Many rounds do not overflow`() {
-        var balancer = Balancer(.roundRobin, firstTurn: .max)
+        var balancer = Balancer(firstTurn: .max)
         balancer.replace([.ready, .ready])
         #expect(Set(picks(&balancer, 4)) == [0, 1])
     }
 
-    @Test func `Round robin connects to all`() {
-        #expect(balancer(.roundRobin, [.idle, .ready, .idle, .transientFailure]).toConnect == [0, 2])
-        #expect(balancer(.roundRobin, [.ready, .connecting]).toConnect == [])
-    }
-
-    @Test func `Pick first connects to one after the other`() {
-        #expect(balancer(.pickFirst, [.idle, .idle]).toConnect == [0])
-        #expect(balancer(.pickFirst, [.connecting, .idle]).toConnect == [])
-        #expect(balancer(.pickFirst, [.transientFailure, .idle, .idle]).toConnect == [1])
-        #expect(balancer(.pickFirst, [.transientFailure, .ready, .idle]).toConnect == [])
-        #expect(balancer(.pickFirst, [.transientFailure, .transientFailure]).toConnect == [])
+    @Test func `All addresses are connected to`() {
+        #expect(balancer([.idle, .ready, .idle, .transientFailure]).toConnect == [0, 2])
+        #expect(balancer([.ready, .connecting]).toConnect == [])
     }
 
     @Test(arguments: [
@@ -62,6 +54,6 @@ struct BalancerTests {
         ([], .idle),
     ])
     func `The states of all connections make one`(states: [ConnectivityState], together: ConnectivityState) {
-        #expect(balancer(.roundRobin, states).state == together)
+        #expect(balancer(states).state == together)
     }
 }

@@ -32,12 +32,8 @@ struct ReplicaTests {
         func set() { value.store(true, ordering: .relaxed) }
     }
 
-    private static func configuration(
-        _ balancing: BalancingPolicy,
-        _ resolver: TestResolver? = nil
-    ) -> ChannelConfiguration {
+    private static func configuration(_ resolver: TestResolver? = nil) -> ChannelConfiguration {
         var configuration = ChannelConfiguration()
-        configuration.balancing = balancing
         configuration.backoffFirst = .milliseconds(20)
         configuration.backoffMax = .milliseconds(100)
         if let resolver { configuration.resolver = resolver }
@@ -72,25 +68,10 @@ struct ReplicaTests {
                 "127.0.0.1",
                 "127.0.0.2",
                 "127.0.0.3",
-                configuration: Self.configuration(.roundRobin)
+                configuration: Self.configuration()
             )
             try await eventually { (try? await answers(channel, 3).count) == 3 }
             #expect(try await answers(channel, 30) == ["1": 10, "2": 10, "3": 10])
-        }
-    }
-
-    @Test func `Pick first stays with one until it is gone`() async throws {
-        try await withThree { (replicas) async throws -> Void in
-            let channel = try replicas.channel(
-                "127.0.0.9",  // nobody listens there
-                "127.0.0.2",
-                "127.0.0.3",
-                configuration: Self.configuration(.pickFirst)
-            )
-            #expect(try await answers(channel, 20) == ["2": 20])
-            await replicas.stop("127.0.0.2")
-            try await eventually { (try? await answers(channel, 1)) == ["3": 1] }
-            #expect(try await answers(channel, 20) == ["3": 20])
         }
     }
 
@@ -100,7 +81,7 @@ struct ReplicaTests {
                 "127.0.0.1",
                 "127.0.0.2",
                 "127.0.0.3",
-                configuration: Self.configuration(.roundRobin)
+                configuration: Self.configuration()
             )
             try await eventually { (try? await answers(channel, 6).count) == 3 }
             let isOver = Flag()
@@ -132,7 +113,7 @@ struct ReplicaTests {
         try await Replicas.run(ScriptedService(answer: "1")) { (replicas) async throws -> Void in
             try await replicas.start("127.0.0.2", ScriptedService(answer: "2"))
             let resolver = TestResolver(["127.0.0.1"], delay: .milliseconds(300))
-            var configuration = Self.configuration(.roundRobin, resolver)
+            var configuration = Self.configuration(resolver)
             configuration.resolutionInterval = .seconds(60)
             configuration.retry.attemptsMax = 1
             let channel = try replicas.channel("replicas.test", configuration: configuration)
@@ -150,7 +131,7 @@ struct ReplicaTests {
             let channel = try replicas.channel(
                 "127.0.0.1",
                 "127.0.0.2",
-                configuration: Self.configuration(.roundRobin)
+                configuration: Self.configuration()
             )
             try await eventually { (try? await answers(channel, 6).count) == 2 }
             let isOver = Flag()
@@ -175,7 +156,7 @@ struct ReplicaTests {
             let channel = try replicas.channel(
                 "127.0.0.1",
                 "127.0.0.2",
-                configuration: Self.configuration(.roundRobin)
+                configuration: Self.configuration()
             )
             try await eventually { (try? await answers(channel, 4).count) == 2 }
             await replicas.stop("127.0.0.2")
@@ -190,7 +171,7 @@ struct ReplicaTests {
             let resolver = TestResolver(["127.0.0.1", "127.0.0.2"])
             let channel = try replicas.channel(
                 target: "replicas.test:\(replicas.port)",
-                configuration: Self.configuration(.roundRobin, resolver)
+                configuration: Self.configuration(resolver)
             )
             try await eventually { (try? await answers(channel, 8).keys.sorted()) == ["1", "2"] }
             resolver.answer(["127.0.0.3", "127.0.0.2"])
@@ -205,7 +186,7 @@ struct ReplicaTests {
     @Test func `A lost connection asks again but not without end`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let resolver = TestResolver(["127.0.0.1"])
-            var configuration = Self.configuration(.roundRobin, resolver)
+            var configuration = Self.configuration(resolver)
             configuration.resolutionIntervalMin = .milliseconds(300)
             configuration.resolutionInterval = .seconds(600)
             let channel = try replicas.channel(target: "name.test:\(replicas.port)", configuration: configuration)
@@ -226,7 +207,7 @@ struct ReplicaTests {
             let resolver = TestResolver([])
             let channel = try replicas.channel(
                 target: "nothing.test:\(replicas.port)",
-                configuration: Self.configuration(.roundRobin, resolver)
+                configuration: Self.configuration(resolver)
             )
             let error = await #expect(throws: RPCError.self) { try await answers(channel, 1) }
             #expect(error?.code == .unavailable)
@@ -246,7 +227,7 @@ struct ReplicaTests {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 target: "localhost:\(replicas.port)",
-                configuration: Self.configuration(.pickFirst)
+                configuration: Self.configuration()
             )
             #expect(try await answers(channel, 2) == ["1": 2])
         }

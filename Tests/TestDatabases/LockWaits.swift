@@ -1,4 +1,5 @@
 import Postgres
+import RPCTransport
 import TestWaits
 import Testing
 
@@ -15,16 +16,28 @@ extension PostgresClient {
         ).count
     }
 
-    /// Waits until so many statements wait for a lock, or something else is so. It takes a connection of its own: a transaction would
-    /// see the activity as it was when it first looked.
+    /// Waits until so many statements wait for a lock, or something else is so. It looks by a connection of its own: all of the client's
+    /// may be in statements that wait, and a transaction sees the activity as it was when it first looked.
     public func waitForLockWaits(
         _ count: Int = 1,
         at start: String = "",
         orUntil isDone: () async throws -> Bool = { false }
     ) async throws {
-        try await eventually("no statement waits for a lock") {
-            if try await lockWaitCount(at: start) >= count { return true }
-            return try await isDone()
+        let group = try EventLoopGroup(loopCount: 1, name: "watcher")
+        let watcher = PostgresClient(configuration, group: group)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(
+                try await eventually("no statement waits for a lock") {
+                    if try await watcher.lockWaitCount(at: start) >= count { return true }
+                    return try await isDone()
+                }
+            )
+        } catch {
+            result = .failure(error)
         }
+        await watcher.shutdown()
+        await group.shutdown()
+        try result.get()
     }
 }

@@ -32,7 +32,7 @@ LIMITS = {
     "Tests/IdentityServiceTests": 157, "Tests/ImagesTests": 3, "Tests/Interop": 7, "Tests/InvitesDomainTests": 11,
     "Tests/InvitesServiceTests": 101, "Tests/JOSETests": 1, "Tests/KeyRingsTests": 2, "Tests/LoadTests": 2,
     "Tests/LocalStackTests": 2, "Tests/ModelsTests": 1, "Tests/OTLPTests": 1, "Tests/OutgoingHTTPTests": 7, "Tests/Performance": 32,
-    "Tests/PlaceModelTests": 32, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4, "Tests/ProfileServiceTests": 73,
+    "Tests/PlaceModelTests": 33, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4, "Tests/ProfileServiceTests": 73,
     "Tests/ProviderSimulatorTests": 10, "Tests/RPCTransportTests": 10, "Tests/ServiceKitTests": 16, "Tests/ServiceModelsTests": 2,
     "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 15, "proto": 73,
 }

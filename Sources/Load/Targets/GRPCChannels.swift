@@ -13,7 +13,6 @@ struct GRPCChannels: Sendable {
         }
         var configuration = ChannelConfiguration(tls: tls)
         configuration.serverName = serverName
-        configuration.balancing = .roundRobin
         configuration.connectionsPerAddressMax = 1
         configuration.waitingCallsMax = LoadPlan.workersMax
         // What the server fails must be seen. Calls that it certainly did not begin are tried again all the same, as

@@ -22,7 +22,6 @@ struct TLSKeysTests {
         let configuration = try configuration([:])
         #expect(Self.keys.tls.settings(configuration) == nil)
         #expect(Self.keys.channels.settings(configuration).tls == nil)
-        #expect(Self.keys.channels.settings(configuration).balancing == .roundRobin)
         #expect(try faults([:]).isEmpty)
     }
 

@@ -24,7 +24,6 @@ public struct ChannelKeys: Sendable {
     /// How services are called: round robin over all their addresses, with TLS if the authorities are given.
     public func settings(_ configuration: Configuration) -> ChannelConfiguration {
         var channel = ChannelConfiguration()
-        channel.balancing = .roundRobin
         channel.limits.keepaliveInterval = SharedKeys.keepaliveInterval
         channel.limits.keepaliveTimeout = SharedKeys.keepaliveTimeout
         if let authorities = configuration[SharedKeys.servicesAuthorities] {
