@@ -55,12 +55,13 @@ let package = Package(
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("TestCertificates", ["RPCTransport"]),
         library("ScriptedHTTP", []),
+        library("TestWaits", []),
         .target(name: "MutexOrder", path: "MutexOrder"),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
+        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates", "TestWaits"]),
         tests(
             "RPCTransportTests",
-            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", "TestWaits", httpTypes, lifecycle, logging, protobuf]
         ),
     ],
     swiftLanguageModes: [.v6]
