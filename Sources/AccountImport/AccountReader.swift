@@ -1,17 +1,17 @@
 import JOSE
 import Models
 
-/// Reads accounts out of the files of a plan, one by one.
+/// Reads accounts from the files of a plan, one by one.
 public struct AccountReader {
     /// A row.
     public struct Row: Sendable {
-        /// The line on which it begins; in JSON which object it is, from 1.
+        /// The line on which it begins; in JSON the object's number, from 1.
         public let line: Int64
-        /// What its former backend called it, as far as that can be read.
+        /// The account's id at its former backend, as far as that can be read.
         public let oldID: String
-        /// The account; nil for one that can't come in.
+        /// The account; nil if it is rejected.
         public let account: ImportedAccount?
-        /// Why not.
+        /// Why it is rejected.
         public let reason: ImportReason?
     }
 
@@ -22,10 +22,10 @@ public struct AccountReader {
     /// The size of the first file, in bytes.
     public let byteCount: Int64
 
-    /// A reader from the beginning. Reads all of a second file.
+    /// A reader from the beginning. Reads the whole second file, if there is one.
     ///
-    /// - Parameter scratchFolder: where there is room for an index of the second file, of 24 bytes for each of its rows.
-    /// - Throws: `ImportError` for files that are not what the plan says.
+    /// - Parameter scratchFolder: a folder with room for an index of the second file: 24 bytes for each of its rows.
+    /// - Throws: `ImportError` for files that don't match the plan.
     public init(
         _ plan: ImportPlan,
         _ files: [FileInput],
@@ -59,10 +59,10 @@ public struct AccountReader {
         self.index = index
     }
 
-    /// Where the next row is.
+    /// The position of the next row.
     public var position: ImportPosition { reader.position }
 
-    /// Goes on at a position of the same file.
+    /// Resumes at a position in the same file.
     public mutating func seek(to position: ImportPosition) { reader.seek(to: position) }
 
     /// The next row; nil at the end.
@@ -96,7 +96,7 @@ public struct AccountReader {
         }
     }
 
-    /// By what an import that goes on knows that its input is the same: the files' bytes and the plan.
+    /// The digest by which a resumed import recognizes its input: of the files' bytes and the plan.
     public static func digest(_ plan: ImportPlan, _ files: [FileInput]) throws(ImportError) -> [UInt8] {
         var bytes = Array(plan.fingerprint.utf8)
         for file in files { bytes += try file.digest() }

@@ -1,8 +1,8 @@
 import Models
 
-/// An account that may come in: what can be said of it without asking a database.
+/// An account that may be imported, checked as far as possible without a database.
 public struct ImportCandidate: Sendable {
-    /// The most identities that an account may have.
+    /// The maximum of identities of an account.
     public static let identitiesMax = 16
     /// The longest subject, in bytes (OpenID Connect Core, section 2).
     public static let subjectBytesMax = 255
@@ -11,36 +11,36 @@ public struct ImportCandidate: Sendable {
     public struct Identity: Sendable {
         /// Our name of the provider.
         public let provider: String
-        /// What else is known of it.
+        /// The identity as the source has it.
         public let told: ImportedIdentity
     }
 
     /// The line of its row.
     public let line: Int64
-    /// The account as its backend had it.
+    /// The account as the other backend had it.
     public let account: ImportedAccount
-    /// Its identities at providers that there are.
+    /// Its identities at known providers.
     public var identities: [Identity]
     /// Its name.
     public let displayName: DisplayName?
     /// Its username.
     public let username: Username?
-    /// Its proven number.
+    /// Its proven phone number.
     public let phone: PhoneNumber?
-    /// By what else its person came in.
+    /// The user's other ways to sign in at the source.
     public let otherWays: [String]
-    /// What doesn't come in.
+    /// Why parts of it are rejected.
     public var reasons: [ImportReason]
 
-    /// Whether somebody can open it.
+    /// Whether the user can sign in to it.
     public var isReachable: Bool { !identities.isEmpty || phone != nil }
 
-    /// Looks at an account.
+    /// Checks an account.
     ///
     /// - Parameters:
     ///   - line: of its row.
-    ///   - names: what its providers are here.
-    ///   - policy: which numbers are taken.
+    ///   - names: maps the source's provider names to ours.
+    ///   - policy: which phone numbers are accepted.
     public init(_ account: ImportedAccount, line: Int64, names: ProviderNames, policy: PhonePolicy) {
         self.line = line
         self.account = account
@@ -84,60 +84,61 @@ public struct ImportCandidate: Sendable {
     }
 }
 
-/// What identity's database knows of the accounts of a batch.
+/// The state in identity's database of the accounts of a batch.
 public struct ImportFacts: Sendable {
-    /// What is known of an id.
+    /// The state of a user id.
     public enum Standing: Sendable, Hashable {
-        /// An account that came in before.
+        /// An account that was imported before.
         case imported
-        /// An account of somebody who signed up here.
+        /// An account of a user who signed up here.
         case native
         /// An account that was closed.
         case closed
     }
 
-    /// A provider's person.
+    /// A user at a provider.
     public struct Subject: Sendable, Hashable {
         /// The provider.
         public let provider: String
-        /// What it calls the person.
+        /// The user's subject at the provider.
         public let subject: String
 
-        /// A person.
+        /// A user at a provider.
         public init(provider: String, subject: String) {
             self.provider = provider
             self.subject = subject
         }
     }
 
-    /// The ids that are known.
+    /// The states of the known ids.
     public var standings: [UserID: Standing] = [:]
-    /// Whose the subjects are that are known.
+    /// The accounts of the known subjects.
     public var holders: [Subject: UserID] = [:]
 
-    /// Nothing known.
+    /// No known ids and subjects.
     public init() {}
 }
 
-/// What becomes of a batch of accounts.
+/// The decisions on a batch of accounts.
 public struct ImportVerdicts: Sendable {
-    /// Those that are made now.
+    /// Accounts to create.
     public var new: [ImportCandidate] = []
-    /// Those that are there already, of which profile may not know all.
+    /// Accounts that exist already; profile may not have all their data yet.
     public var there: [ImportCandidate] = []
-    /// Those that nobody can open, and which aren't made.
+    /// Accounts that no user can sign in to, and that aren't created.
     public var unreachable: [ImportCandidate] = []
-    /// What doesn't come in, and of which row.
+    /// The rejections, with their rows.
     public var rejections: [(line: Int64, oldID: String, reason: ImportReason)] = []
 
-    /// The accounts that are there now, whether or not they were before.
+    /// All accounts that exist after the batch, whether or not they did before.
     public var present: [ImportCandidate] { new + there }
 
-    /// Decides, in the order of the rows: of two that want the same subject the first has it, and of two with the same id the first counts.
+    /// Decides, in the order of the rows: of two accounts with the same subject the first gets it, and of two with the same id the first
+    /// counts.
     ///
     /// - Parameters:
-    ///   - earlier: the accounts of the batches before that are there.
-    ///   - keepsUnreachable: whether accounts are made that nobody can open.
+    ///   - earlier: the accounts that exist from earlier batches.
+    ///   - keepsUnreachable: whether to create accounts that no user can sign in to.
     public init(
         _ candidates: [ImportCandidate],
         _ facts: ImportFacts,
@@ -159,7 +160,7 @@ public struct ImportVerdicts: Sendable {
                 reject(.accountClosed)
                 continue
             case .imported, nil:
-                // Whoever deleted it there is not brought back.
+                // An account that was deleted at the source is not brought back.
                 if candidate.account.isDeleted {
                     reject(.accountDeleted)
                     continue

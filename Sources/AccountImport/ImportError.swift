@@ -1,13 +1,13 @@
-/// Why a file can't be read any further: the import ends, and what was done stays done.
+/// Why a file can't be read any further. The import ends, and finished rows stay imported.
 public struct ImportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file.
     public let file: String
-    /// Its line; nil for all of it.
+    /// Its line; nil for the whole file.
     public let line: Int64?
-    /// What is wrong, without anything of what stands there.
+    /// The problem, without any content of the file.
     public let problem: String
 
-    /// A fault.
+    /// An error.
     public init(_ file: String, line: Int64? = nil, _ problem: String) {
         self.file = file
         self.line = line

@@ -1,16 +1,16 @@
-/// What is imported, and how it is read.
+/// The source of an import, and how it is read.
 public struct ImportPlan: Sendable, Hashable {
     /// The columns of a table of phone-code accounts.
     public struct Columns: Sendable, Hashable {
-        /// What the backend calls the account.
+        /// The account's id at the backend.
         public var id = "id"
-        /// The number, as people write it where the policy's default region is, or with the country code.
+        /// The phone number, in the national format of the policy's default region, or with the country code.
         public var phone = "phone"
-        /// The display name; nil to take none.
+        /// The display name; nil for none.
         public var name: String? = "name"
-        /// When the account was made; nil to take none.
+        /// When the account was created; nil for none.
         public var createdAt: String? = "created_at"
-        /// The username; nil to take none.
+        /// The username; nil for none.
         public var username: String?
 
         /// The columns of our own template.
@@ -19,15 +19,15 @@ public struct ImportPlan: Sendable, Hashable {
         var required: [[String]] { [id, phone, name, createdAt, username].compactMap { $0.map { [$0] } } }
     }
 
-    /// Whose export it is.
+    /// The system that exported the files.
     public var source: ImportSource
-    /// The word under which old ids are kept.
+    /// The name under which old ids are stored.
     public var sourceName: String
     /// The columns, for phone-code accounts.
     public var columns: Columns
-    /// What the backend's providers are called here, where that isn't known.
+    /// Our names of the backend's providers, where these aren't built in.
     public var providers: [String: String]
-    /// Whether accounts come in that nobody can open.
+    /// Whether to import accounts that no user can sign in to.
     public var keepsUnreachable: Bool
 
     /// A plan.
@@ -39,7 +39,7 @@ public struct ImportPlan: Sendable, Hashable {
         keepsUnreachable = false
     }
 
-    /// The columns that the source's first file must have where it is CSV.
+    /// The columns that the source's first file must have if it is CSV.
     var requiredColumns: [[String]] {
         switch source {
         case .phoneCodes: columns.required
@@ -49,7 +49,7 @@ public struct ImportPlan: Sendable, Hashable {
         }
     }
 
-    /// The member that has the objects where it is JSON.
+    /// The member that contains the objects if the file is JSON.
     var member: String? {
         switch source {
         case .phoneCodes: nil
@@ -58,7 +58,7 @@ public struct ImportPlan: Sendable, Hashable {
         }
     }
 
-    /// All of it in one text, by which an import that goes on knows that it is the same.
+    /// The whole plan in one text, by which a resumed import recognizes it.
     var fingerprint: String {
         let mapping = providers.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let names = [columns.id, columns.phone, columns.name ?? "", columns.createdAt ?? "", columns.username ?? ""]

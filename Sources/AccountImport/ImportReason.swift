@@ -1,46 +1,46 @@
-/// Why something of a row doesn't come in. The words are for programs too: they never change their meaning.
+/// Why a row or a part of it is rejected. The words are for programs too: they never change their meaning.
 public enum ImportReason: Sendable, Hashable, CustomStringConvertible {
-    // The whole row.
-    /// The row is no row: a count of fields that isn't the header's, bytes that are no UTF-8, or what is no JSON object.
+    // Reasons that reject the whole row.
+    /// The row is malformed: its number of fields differs from the header's, its bytes are no UTF-8, or it is no JSON object.
     case rowInvalid
     /// An earlier row has the same id.
     case rowRepeated
     /// There is no id, or one that can't be kept.
     case idInvalid
-    /// The time at which the account was made can't be read.
+    /// The creation time of the account can't be read.
     case createdAtInvalid
     /// An account that wasn't imported has this id.
     case accountExists
-    /// The account was closed since it came in, or joined with another.
+    /// The account was closed since its import, or absorbed by another.
     case accountClosed
     /// Its former backend had deleted it.
     case accountDeleted
-    /// Nobody can open it: a password, an e-mail or nothing alone.
+    /// No user can sign in to it: it has only a password, only an e-mail, or nothing.
     case unreachable
 
-    // A part of it; the rest comes in, if somebody can open it by that.
+    // Reasons that reject a part of the row; the rest is imported, if the user can sign in with it.
     /// The provider isn't configured.
     case providerUnknown(String)
-    /// The provider's person has another account.
+    /// The identity belongs to another account.
     case subjectTaken(String)
-    /// What names the provider's person can't be kept.
+    /// The subject of the identity can't be stored.
     case subjectInvalid(String)
     /// There are more identities than an account may have.
     case identitiesTooMany
-    /// It is no phone number.
+    /// The phone number is invalid.
     case phoneInvalid
-    /// The policy doesn't take numbers of its kind or region.
+    /// The policy doesn't accept phone numbers of this kind or region.
     case phoneNotAllowed
-    /// Somebody else has proven the number.
+    /// Another user has proven the number.
     case phoneTaken
-    /// It can't be a display name.
+    /// The display name is invalid.
     case displayNameInvalid
-    /// It can't be a username.
+    /// The username is invalid.
     case usernameInvalid
-    /// Somebody else has the username, or it is reserved.
+    /// Another user has the username, or it is reserved.
     case usernameTaken
 
-    /// The word, and of which provider.
+    /// The word, with the provider if there is one.
     public var description: String {
         switch self {
         case .rowInvalid: "row_invalid"

@@ -1,12 +1,13 @@
-/// Times as exports write them.
+/// Parses the times in exports.
 public enum ImportTime {
-    /// From 1970 on, and until the year 3000.
+    /// From 1970 to the year 3000.
     private static let range: ClosedRange<Int64> = 0...32_503_680_000_000
 
-    /// Unix milliseconds of a text: RFC 3339 or what PostgreSQL writes (`2024-05-01 12:30:00.123456+00`), in UTC where no zone is
-    /// said; what JavaScript writes (`Wed, 01 May 2024 12:30:00 GMT`); or a number of Unix seconds (with or without a fraction) or, if it is too large for these, milliseconds.
+    /// Unix milliseconds of a text: RFC 3339 or PostgreSQL's format (`2024-05-01 12:30:00.123456+00`), in UTC if there is no zone;
+    /// JavaScript's format (`Wed, 01 May 2024 12:30:00 GMT`); or a number of Unix seconds (with or without a fraction) or, if it is
+    /// too large for these, milliseconds.
     ///
-    /// - Returns: nil for what is none.
+    /// - Returns: nil for any other text.
     public static func milliseconds(_ text: String) -> Int64? {
         let text = text.trimmedSpaces
         guard 1...40 ~= text.utf8.count else { return nil }
@@ -14,7 +15,7 @@ public enum ImportTime {
         return milliseconds.flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// What is larger than this can't be seconds: they would be of the year 5138.
+    /// A larger number can't be seconds: it would be after the year 5138.
     private static let secondsMax = 100_000_000_000.0
 
     private static func number(_ text: String) -> Int64? {
@@ -54,7 +55,7 @@ public enum ImportTime {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// RFC 9110, section 5.6.7: what `toUTCString` gives.
+    /// RFC 9110, section 5.6.7: the format of `toUTCString`.
     private static func webDate(_ text: String) -> Int64? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[0].utf8.count == 4, parts[0].hasSuffix(","), parts[5] == "GMT",
@@ -75,7 +76,7 @@ public enum ImportTime {
     }
 }
 
-/// A text of digits and marks, taken from its front.
+/// A text of digits and marks, consumed from its front.
 private struct Digits {
     private let bytes: [UInt8]
     private var position = 0
@@ -102,7 +103,7 @@ private struct Digits {
         return value
     }
 
-    /// Milliseconds of the digits behind a point.
+    /// The milliseconds of the digits after a point.
     mutating func fraction() -> Int64? {
         var milliseconds: Int64 = 0
         var count = 0
@@ -136,7 +137,7 @@ private struct Digits {
 }
 
 extension String {
-    /// Without the spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     var trimmedSpaces: String {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

@@ -1,24 +1,24 @@
 import Models
 
-/// An account as its former backend had it, read and not judged yet.
+/// An account as its former backend had it, not checked yet.
 public struct ImportedAccount: Sendable, Hashable {
-    /// What its former backend called it.
+    /// Its id at its former backend.
     public var oldID: String
-    /// What it is called here.
+    /// Its id here.
     public var userID: UserID
-    /// When it was made, in Unix milliseconds; nil where nobody says.
+    /// When it was created, in Unix milliseconds; nil if unknown.
     public var createdAtMilliseconds: Int64?
-    /// What it calls its person; the first that can be a name here is taken.
+    /// Names of the user; the first one that is a valid display name is used.
     public var names: [String]
-    /// Its username, where there is such a thing.
+    /// Its username, if there is one.
     public var username: String?
     /// The number that its former backend had proven, as written there.
     public var phone: String?
-    /// By what providers its person is known.
+    /// The user's identities at providers.
     public var identities: [ImportedIdentity]
-    /// By what else its person came in, which is nothing here: `password`, `email`, ….
+    /// The user's other ways to sign in, which don't work here: `password`, `email`, ….
     public var otherWays: [String]
-    /// Whether its former backend kept its person out.
+    /// Whether its former backend had blocked the user.
     public var isBlocked: Bool
     /// Whether its former backend had deleted it and kept the row.
     public var isDeleted: Bool
@@ -34,21 +34,21 @@ public struct ImportedAccount: Sendable, Hashable {
         isDeleted = false
     }
 
-    /// Whether its id was made of the old one, which is to be found again by it.
+    /// Whether its id was derived from the old one, which must be stored to find the account by it.
     public var hasNewID: Bool { UserID(oldID) != userID }
 }
 
-/// By what a provider knows a person.
+/// A user's identity at a provider.
 public struct ImportedIdentity: Sendable, Hashable {
-    /// What the former backend calls the provider.
+    /// The former backend's name of the provider.
     public var provider: String
-    /// What the provider calls the person.
+    /// The user's subject at the provider.
     public var subject: String
-    /// The e-mail that it told.
+    /// The e-mail address from the provider.
     public var email: String?
-    /// Whether it told that it is verified.
+    /// Whether the e-mail address is verified.
     public var isEmailVerified: Bool
-    /// The name that it told.
+    /// The name from the provider.
     public var name: String?
     /// When it was first used, in Unix milliseconds.
     public var createdAtMilliseconds: Int64?

@@ -1,21 +1,21 @@
-/// How the providers of a former backend are called here.
+/// Maps a former backend's provider names to ours.
 public struct ProviderNames: Sendable, Hashable {
-    /// What a provider of theirs is here.
+    /// The meaning of a former backend's provider name.
     public enum Meaning: Sendable, Hashable {
         /// The provider of this name.
         case provider(String)
-        /// No provider: a phone number, a password, nobody.
+        /// Not a provider: a phone number, a password, an anonymous user.
         case way(String)
-        /// One that isn't configured.
+        /// A provider that isn't configured.
         case unknown
     }
 
-    /// What they call those that everybody has.
+    /// Common backends' names of the usual providers.
     private static let usual = [
         "google.com": "google", "apple.com": "apple", "facebook.com": "facebook",
         "Google": "google", "SignInWithApple": "apple", "Facebook": "facebook",
     ]
-    /// What isn't a provider.
+    /// Names that aren't providers.
     private static let ways: Set<String> = [
         "email", "phone", "password", "anonymous", "custom", "firebase", "emailLink",
     ]
@@ -24,14 +24,14 @@ public struct ProviderNames: Sendable, Hashable {
     private let configured: Set<String>
 
     /// - Parameters:
-    ///   - mapping: what an operator says: their name to ours.
-    ///   - configured: the providers that there are here.
+    ///   - mapping: the operator's mapping of the backend's names to ours.
+    ///   - configured: the configured providers.
     public init(_ mapping: [String: String], configured: Set<String>) {
         self.mapping = mapping
         self.configured = configured
     }
 
-    /// What a provider of theirs is here.
+    /// Returns what a former backend's provider name means here.
     public func meaning(of provider: String) -> Meaning {
         if let named = mapping[provider] { return configured.contains(named) ? .provider(named) : .unknown }
         if Self.ways.contains(provider) { return .way(provider) }

@@ -4,7 +4,7 @@ import RPC
 import ServiceKit
 
 extension OperatorRefusal {
-    /// What an operator is told.
+    /// The error that operators get.
     var rpcError: RPCError {
         switch self {
         case .notAnOperator:
@@ -60,7 +60,7 @@ extension OperatorRefusal {
 }
 
 extension EventRefusal {
-    /// What another service is told.
+    /// The error that another service gets.
     var rpcError: RPCError {
         switch self {
         case .invalid:

@@ -4,7 +4,7 @@ import RPC
 import ServiceKit
 
 extension LinkRefusal {
-    /// What callers are told.
+    /// The error that callers get.
     var rpcError: RPCError {
         switch self {
         case .providerAlreadyLinked:
@@ -30,7 +30,7 @@ extension LinkRefusal {
             )
         }
     }
-    /// What callers are told whose provider takes no older one away yet.
+    /// The error for a caller whose provider was linked too recently to replace an older one.
     static func linkedTooRecently(waitSeconds: Int64) -> RPCError {
         let hours = (waitSeconds + 3_599) / 3_600
         return .domain(

@@ -4,7 +4,7 @@ import RPC
 import ServiceKit
 
 extension PhoneAssertionRejection {
-    /// What callers are told.
+    /// The error that callers get.
     var rpcError: RPCError {
         switch self {
         case .notConfigured:
@@ -26,7 +26,7 @@ extension PhoneAssertionRejection {
 }
 
 extension PhoneProofRefusal {
-    /// What callers are told: of a taken number as profile tells it.
+    /// The error that callers get; for a taken number the same as profile's.
     var rpcError: RPCError {
         switch self {
         case .taken:

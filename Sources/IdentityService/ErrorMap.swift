@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension IdentityError: DomainError {
-    /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
+    /// The error that callers get for a domain error: the one place that spells the reasons on the wire.
     public var rpcError: RPCError {
         switch self {
         case .token(let rejection):
@@ -17,7 +17,7 @@ extension IdentityError: DomainError {
                 message: "\(TokenRejection.audience.message) Its audience is \(named)."
             )
         case .providerUnknown:
-            // It stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
+            // The provider is part of a route's path, so an unknown one is an unknown path, not an invalid field.
             .domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "No provider of this name is configured.")
         case .providerUnavailable:
             .domain(

@@ -4,7 +4,7 @@ import Models
 import ServiceKit
 import ServiceModels
 
-/// The methods of `vestibule.identity.v1.IdentityService`; each stands in a file of its own.
+/// The methods of `vestibule.identity.v1.IdentityService`; each has its own file.
 struct IdentityMethods: IdentityServiceHandler {
     let providers: [ProviderName: ProviderConfiguration]
     let keys: ProviderKeys
@@ -12,57 +12,57 @@ struct IdentityMethods: IdentityServiceHandler {
     /// Our own keys.
     let ownKeys: CurrentKeys
     let verifiedTokens: VerifiedTokens
-    /// From when on sessions count, as the database said a moment ago.
+    /// The time before which sessions are ended, as read from the database a moment ago.
     let sessionEpoch: SessionEpoch
-    /// By what codes are exchanged, for providers that can.
+    /// Exchange codes, for providers that support it.
     let codes: [ProviderName: any CodeExchanging]
-    /// By what is asked whose an access token is, for providers whose access tokens sign in.
+    /// Check access tokens, for providers whose access tokens sign in.
     let accessTokens: [ProviderName: any AccessTokenChecking]
     /// Keeps the refresh tokens that come with sign-ins.
     let grants: GrantKeeper
-    /// The dialects in which people are let in without proof; none, unless the operator says so.
+    /// The dialects in which users sign in without proof; none by default.
     let unprovenDialects: Set<String>
-    /// Whether a sign-in that is refused for the audience of its token is answered with that audience: for development.
+    /// Whether the error of a sign-in that is refused for its token's audience names that audience: for development.
     let namesAudiences: Bool
     let signIns: SignInMetrics
     let refreshes: RefreshMetrics
     let deletions: DeletionMetrics
     let sessionUses: SessionUses
     let acknowledgements: Acknowledgements
-    /// Tells who watches which sessions end.
+    /// Sends ended sessions to the watchers.
     let revocations: RevocationHub
     /// Called after a commit that closed an account.
     let accountClosed: @Sendable () -> Void
-    /// Has one account absorb another.
+    /// Makes one account absorb another.
     let absorber: AccountMerger
-    /// Applies what providers told.
+    /// Applies provider notices.
     let notices: NoticeApplier
-    /// Whose assertions of phone numbers are believed; nil for nobody's.
+    /// Whose assertions of phone numbers are accepted; nil for none.
     let phoneAssertions: PhoneAssertionPolicy?
-    /// Tells profile which numbers are proven.
+    /// Delivers proven phone numbers to profile.
     let phoneProofs: PhoneProofs
-    /// Who is believed when they say that a refresh token came in some time ago, and is given proofs of callers.
+    /// The callers that are trusted to say that a refresh token came in some time ago, and that get proofs of callers.
     let gateways: CallerTrust
     let pauses: PauseWatch
     let clock: WallClock
     let identifiers: IdentifierSource
-    /// That many random bytes, fit for keys.
+    /// Returns so many random bytes, fit for keys.
     let randomBytes: @Sendable (Int) -> [UInt8]
 
-    // What is made of our own keys, as they are now.
+    // Made from our own current keys:
 
-    /// Tells whose account a method is called for.
+    /// Determines the account that a method is called for.
     var callers: ProvenCallers { ownKeys.current.callers }
-    /// Makes what apps keep of a session.
+    /// Makes the tokens of a session.
     var mint: SessionTokenMint { ownKeys.current.mint }
     /// The issuer of our tokens.
     var issuer: TokenIssuer { mint.issuer }
-    /// Make and verify states of sign-ins in a browser.
+    /// Make and verify the states of sign-ins in a browser.
     var webStates: WebStateKeys { ownKeys.current.webStates }
-    /// Make and verify nonces of sign-ins.
+    /// Make and verify the nonces of sign-ins.
     var nonces: SignInNonces { ownKeys.current.nonces }
-    /// Hash the numbers that providers told.
+    /// Hash the phone numbers that providers sent.
     var phoneKeys: [[UInt8]] { ownKeys.current.phoneKeys }
-    /// Hashes the addresses of clients by which is counted what is kept of one.
+    /// Hashes client addresses, to count the rows kept for each.
     var addressKey: ClientAddressKey { ownKeys.current.addressKey }
 }

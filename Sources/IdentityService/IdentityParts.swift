@@ -12,7 +12,7 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// The service's parts, put together: what is registered and what runs beside it.
+/// The service's parts, put together: the methods to register and the background tasks.
 struct IdentityParts: Sendable {
     /// The pause between rounds of cleaning up.
     static let cleanupInterval: Duration = .seconds(60)
@@ -21,23 +21,23 @@ struct IdentityParts: Sendable {
     let methods: IdentityMethods
     /// The methods of `vestibule.operator.v1.OperatorService`.
     let operatorMethods: OperatorMethods
-    /// What the service measures.
+    /// The service's metrics.
     let metrics: [any MetricsSource]
-    /// Deletes what is over.
+    /// Deletes expired rows.
     let cleanup: Cleanup
-    /// Reads our own keys again; nil where they are given and not read.
+    /// Reads our own keys again; nil if they were passed in instead of read.
     let keyReader: KeyReader?
-    /// Tell profile and invites which accounts were closed.
+    /// Deliver closed accounts to profile and invites.
     let closings: ClosingRelays
-    /// Tells profile which numbers are proven.
+    /// Delivers proven phone numbers to profile.
     let phoneProofs: PhoneProofs
-    /// What providers granted.
+    /// The tokens that providers granted.
     let grants: ProviderGrants
-    /// Tells the targets of webhooks what happened.
+    /// Delivers events to the webhook targets.
     let webhooks: WebhookDeliverer
     /// Deletes the accounts whose scheduled deletion is due.
     let deletions: ScheduledDeletions
-    /// Applies what providers told.
+    /// Applies provider notices.
     private let notices: NoticeApplier
     private let keys: ProviderKeys
     private let questions: ProviderQuestions
@@ -46,13 +46,13 @@ struct IdentityParts: Sendable {
     /// Puts the parts together. Nothing happens before they are registered and run.
     ///
     /// - Parameters:
-    ///   - http: by what providers are asked.
-    ///   - webhooks: by what the targets of webhooks are told, if not by `http`.
-    ///   - profile, invites: are told which accounts were closed; profile is asked for operators.
-    ///   - codes: by what codes are exchanged, if not at the providers.
-    ///   - accessTokens: by what is asked whose an access token is, if not the providers.
-    ///   - revocationLimits: the bounds of telling which sessions end.
-    ///   - monotonicNanoseconds: a clock that nobody sets, by which is measured how old something is.
+    ///   - http: the client for requests to providers.
+    ///   - webhooks: the client for webhook targets, if not `http`.
+    ///   - profile, invites: receive closed accounts; profile also serves operators' queries.
+    ///   - codes: exchange codes, if the providers are not to.
+    ///   - accessTokens: check access tokens, if the providers are not to.
+    ///   - revocationLimits: the limits for watching ended sessions.
+    ///   - monotonicNanoseconds: a monotonic clock, to measure ages.
     init(
         settings: IdentitySettings,
         database: PostgresClient,
@@ -277,7 +277,7 @@ struct IdentityParts: Sendable {
         }
     }
 
-    /// What makes tokens with keys.
+    /// Returns a function that makes a token mint from keys.
     private static func mint(
         _ settings: IdentitySettings,
         clock: WallClock,
@@ -300,32 +300,32 @@ struct IdentityParts: Sendable {
         }
     }
 
-    /// Fetches provider keys when sign-ins want them, until the task is cancelled. Without it no sign-in succeeds.
+    /// Fetches provider keys when sign-ins need them, until the task is cancelled. Without it no sign-in succeeds.
     func fetchProviderKeys() async {
         await keys.run()
     }
 
-    /// Exchanges the codes that sign-ins come with, until the task is cancelled. Without it none of those succeeds.
+    /// Exchanges the codes of sign-ins, until the task is cancelled. Without it no sign-in with a code succeeds.
     func exchangeCodes() async {
         await questions.run()
     }
 
-    /// Keeps, checks and revokes what providers granted, until the task is cancelled.
+    /// Keeps, checks and revokes the tokens that providers granted, until the task is cancelled.
     func mindGrants() async {
         await grants.run()
     }
 
-    /// Writes down which tokens were received, until the task is cancelled. Without it only refreshes tell.
+    /// Stores which tokens were received, until the task is cancelled. Without it only a refresh shows that.
     func acknowledge() async {
         await methods.acknowledgements.run()
     }
 
-    /// Looks for sessions that ended, for those who watch, until the task is cancelled. Without it they hear nothing.
+    /// Looks for ended sessions for the watchers, until the task is cancelled. Without it they receive nothing.
     func tellRevocations() async {
         await methods.revocations.run()
     }
 
-    /// Goes on with absorptions of accounts that others have left, until the task is cancelled.
+    /// Continues absorptions of accounts that other processes left unfinished, until the task is cancelled.
     func absorb() async {
         await methods.absorber.run()
     }
@@ -335,12 +335,12 @@ struct IdentityParts: Sendable {
         await deletions.run()
     }
 
-    /// Applies what providers told of their people, until the task is cancelled. Without it that is only stored.
+    /// Applies provider notices about users, until the task is cancelled. Without it they are only stored.
     func applyNotices() async {
         await notices.run()
     }
 
-    /// Tells the targets of webhooks what happened, until the task is cancelled.
+    /// Delivers events to the webhook targets, until the task is cancelled.
     func tellWebhooks() async {
         await webhooks.run()
     }

@@ -7,11 +7,11 @@ import ServiceKit
 import ServiceStore
 
 extension IdentityServer {
-    /// Hands Apple's people over to another developer team, or takes over those whom another one handed over.
+    /// Hands Apple users over to another developer team, or takes over the users whom another team handed over.
     ///
-    /// - Parameter tell: is told how it goes, from any thread.
-    /// - Returns: what was done; with a dry order whom there is to do it for.
-    /// - Throws: ``AppleTransferError``, or what the database throws. What was done until then stays done.
+    /// - Parameter tell: called with progress and rejections, on any thread.
+    /// - Returns: the final progress; for a dry order the number of users to transfer.
+    /// - Throws: ``AppleTransferError``, or the database's errors. Finished users stay done.
     public func transferApple(
         _ order: AppleTransferOrder,
         _ tell: @escaping @Sendable (AppleTransferEvent) -> Void
@@ -45,7 +45,7 @@ extension IdentityServer {
         }
     }
 
-    /// How far transfers are, a line each.
+    /// The progress of transfers, a line each.
     public func appleTransfers() async throws -> [String] {
         try await runtime.withDatabase(timeout: IdentityStore.transferStatementLimit) { database in
             let store = IdentityStore(database: database, limits: settings.limits)

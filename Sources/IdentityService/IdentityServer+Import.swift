@@ -8,12 +8,12 @@ import ServiceKit
 import ServiceStore
 
 extension IdentityServer {
-    /// Brings in the accounts of another backend.
+    /// Imports the accounts of another backend.
     ///
     /// - Parameters:
     ///   - output: the descriptor that `profile import` reads.
-    ///   - tell: is told how it goes.
-    /// - Throws: `ImportError`, or what the database throws. What was done until then stays done.
+    ///   - tell: called with the progress.
+    /// - Throws: `ImportError`, or the database's errors. Accounts imported until then stay.
     public func importAccounts(
         _ order: ImportOrder,
         to output: Int32,
@@ -44,7 +44,7 @@ extension IdentityServer {
         }
     }
 
-    /// By what an import that goes on knows its input, in hexadecimal.
+    /// The digest by which a resumed import recognizes its input, in hexadecimal.
     public func importDigest(_ order: ImportOrder) throws -> String {
         let files = try order.files.map { path throws(ImportError) in try FileInput(path) }
         return Hex.encode(try AccountReader.digest(order.plan, files))

@@ -13,18 +13,18 @@ import ServiceStore
 public struct IdentityServer: AccountServer, OutboxServer {
     /// The program's name.
     public static let programName = IdentityKeys.program
-    /// Every key that it reads.
+    /// All configuration keys that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] { IdentityKeys.all }
 
     let runtime: ServiceRuntime
     let settings: IdentitySettings
-    /// Where those are called who are told of closed accounts; profile is asked for operators too.
+    /// The addresses of the services that receive closed accounts; profile also serves operators' queries.
     private let profileAddress: AddressList
     private let invitesAddress: AddressList
 
-    /// Reads keys and providers from a configuration; no I/O but of the files that the providers file names.
+    /// Reads keys and providers from a configuration; no I/O besides reading the files that the providers file names.
     ///
-    /// - Throws: `ConfigurationErrors` with every fault found.
+    /// - Throws: `ConfigurationErrors` with all errors found.
     public init(configuration: Configuration) throws {
         settings = try IdentitySettings(configuration)
         profileAddress = configuration[SharedKeys.profileAddress]
@@ -32,30 +32,30 @@ public struct IdentityServer: AccountServer, OutboxServer {
         runtime = Self.runtime(configuration)
     }
 
-    /// What is around the service.
+    /// The runtime around the service.
     static func runtime(_ configuration: Configuration) -> ServiceRuntime {
         ServiceRuntime(keys: IdentityKeys.service, configuration: configuration, migrations: IdentityMigrations.all)
     }
 
-    /// Brings the schema up to date and returns.
+    /// Migrates the schema and returns.
     public func migrate() async throws {
         try await runtime.migrate()
     }
 
     /// Which sessions an operator ends.
     public enum SessionSelection: Sendable, Hashable {
-        /// Those of everybody, so that nothing that a restored or failed-over database believes again is believed.
+        /// All sessions, so that none that a restored or failed-over database brings back is accepted.
         case all
-        /// Those of everybody that were begun before a time, in Unix milliseconds.
+        /// All sessions begun before a time, in Unix milliseconds.
         case begunBefore(milliseconds: Int64)
-        /// Those of one account, by its id, a UUID.
+        /// The sessions of one account, by its id, a UUID.
         case account(String)
     }
 
     /// Ends sessions.
     ///
-    /// - Parameter isConfirmed: whether to do it; without it nothing changes and the throw says what would.
-    /// - Returns: what was done, in a sentence for people.
+    /// - Parameter isConfirmed: whether to do it; if false, nothing changes and the thrown error says what would.
+    /// - Returns: a sentence for people about what was done.
     public func endSessions(_ which: SessionSelection, isConfirmed: Bool) async throws -> String {
         let ended: EndedSessions =
             switch which {
@@ -74,7 +74,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Does what a person asks about the outbox: profile and invites are told of closed accounts.
+    /// Runs an operator's command on the outboxes: closed accounts for profile and invites, and phone proofs for profile.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
         let closings = ClosingReceiver.allCases.map {
             OutboxPlace(ClosingRows(to: $0, clock: .system), receiver: $0.rawValue)
@@ -89,7 +89,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Counts what there is of an account.
+    /// Counts the rows of an account.
     public func trace(account id: String) async throws -> AccountTrace {
         let userID = try UserID(id, or: IdentityError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
@@ -97,7 +97,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// All that is known of an account, as a JSON object; the audit log tells that it was asked for.
+    /// Exports all data of an account, as a JSON object; the audit log records the export.
     public func export(account id: String) async throws -> String {
         let userID = try UserID(id, or: IdentityError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
@@ -106,7 +106,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Looks at events that targets of webhooks were not told, or has them told again.
+    /// Lists events that were not delivered to webhook targets, or retries them.
     ///
     /// - Returns: lines for people.
     public func webhooks(_ command: WebhooksCommand) async throws -> [String] {
@@ -176,8 +176,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Logs what an operator should know of the providers: what should be mended, and what was switched on that leaves
-    /// something open.
+    /// Logs what an operator should know about the providers: hints, and settings that leave something open.
     private func tellProviders() {
         let logger = Logger(label: Self.programName)
         for hint in settings.hints {

@@ -1,12 +1,12 @@
 import Models
 
-/// What adding a number to a group comes to.
+/// The outcome of adding a number to a group.
 public enum Addition: Sendable, Hashable {
     /// The person is there already.
     case existing(Member)
     /// A user has the number: a member at once.
     case member(UserID)
-    /// The group waits: for somebody to have the number, or for what its openness asks for.
+    /// The group waits: for a user to take the number, or for what its openness asks for.
     case pending
     /// The group has no room.
     case full
@@ -15,8 +15,8 @@ public enum Addition: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - phone: the number.
-    ///   - phoneOwner: the user who has the number now, nil if nobody has.
-    ///   - openness: the group's. Where people accept, whoever adds learns nothing of who has a number.
+    ///   - phoneOwner: the user who has the number now; nil if no user has it.
+    ///   - openness: the group's. Where people accept, the adder doesn't learn who has a number.
     ///   - related: the group's members who are the owner or who were added by this number; at most a few.
     ///   - memberCount: all of the group's members, pending ones included.
     ///   - membersMax: how many it may have.
@@ -42,12 +42,12 @@ public enum Addition: Sendable, Hashable {
     ) -> Member? {
         let pending = related.first { $0.userID == nil }
         guard openness != .consent else {
-            // A member who was added by this number and has it is seen by all. Whether anybody has it else makes no difference.
+            // All members see a member who was added by this number and has it. Whether another user has it makes no difference.
             return pending ?? related.first { $0.phone == phone && $0.userID == phoneOwner }
         }
         if let phoneOwner {
-            // Whoever else was once added by this number and has another now is not the person meant.
-            // In an open group nobody waits for a number that a user has, but by somebody whom the user blocks.
+            // Another user who was once added by this number and has a different one now is not the person meant. In an open group nobody
+            // waits for a number that a user has, unless the user blocks everybody who added it.
             return related.first { $0.userID == phoneOwner } ?? (openness == .open ? nil : pending)
         }
         // Added by this number, linked, and the number given up since: still the person who was meant.

@@ -6,11 +6,11 @@ public struct Group: Sendable, Hashable {
     public let id: GroupID
     /// What it is called.
     public let name: GroupName
-    /// The user who owns it: who created it, or whom it went to since.
+    /// The user who owns it: its creator, or the user whom it was handed to since.
     public let ownerID: UserID
     /// How people become members of it.
     public let openness: GroupOpenness
-    /// The role of the user who asks for it.
+    /// The role of the user who makes the request.
     public let callerRole: GroupRole
     /// When it was created, in Unix milliseconds.
     public let createdAtMilliseconds: Int64

@@ -1,4 +1,4 @@
-/// What a member may want to do in a group. ``GroupPolicy`` says who may.
+/// An action of a member in a group. ``GroupPolicy`` decides which roles may do it.
 public enum GroupAction: Sendable, Hashable {
     /// See who is in it and who is awaited.
     case seeMembers
@@ -6,11 +6,11 @@ public enum GroupAction: Sendable, Hashable {
     case seePhone(addedByCaller: Bool)
     /// Add a person.
     case addMember
-    /// Take back that a person is awaited.
+    /// Revoke a pending invitation.
     case revoke(addedByCaller: Bool)
-    /// Say that a user is the person meant, or keep one who is in doubt.
+    /// Confirm that a user is the person meant, or keep a member in doubt.
     case confirm(addedByCaller: Bool)
-    /// Put a member with this role out.
+    /// Remove a member with this role.
     case remove(GroupRole)
     /// Give the group another name.
     case rename

@@ -1,6 +1,6 @@
 import Models
 
-/// That something has changed in somebody's groups; what it is now has to be asked for. Names nobody.
+/// A change in a user's groups. The client has to request the new state. The change names no user.
 public struct GroupChange: Sendable, Hashable {
     /// What can change.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -8,11 +8,11 @@ public struct GroupChange: Sendable, Hashable {
         case groupJoined = "group.joined"
         /// The person is no member of the group any more, or there is no such group.
         case groupLeft = "group.left"
-        /// The group's name, openness or owner is another one.
+        /// The group's name, openness or owner has changed.
         case groupChanged = "group.changed"
-        /// Somebody came into the group, went, was added to it or is shown otherwise; without a member's id there were many.
+        /// A member joined, left, was added or is shown differently. Without a member's id, many members changed.
         case memberChanged = "member.changed"
-        /// The list of the person's invitations may be another one.
+        /// The list of the person's invitations may have changed.
         case invitationChanged = "invitation.changed"
     }
 
@@ -33,7 +33,7 @@ public struct GroupChange: Sendable, Hashable {
 
 /// Changes for one audience: each once, and many of one group's members as one.
 public struct GroupChangeSet: Sendable, Hashable {
-    /// Members of one group whose changes are told by themselves; those of more are told as one without an id.
+    /// The maximum of changed members of one group that are delivered one by one; more are delivered as one change without an id.
     public static let membersToldMax = 16
 
     /// The changes, in the order in which they were added.
@@ -41,13 +41,13 @@ public struct GroupChangeSet: Sendable, Hashable {
     private var known: Set<GroupChange> = []
     private var memberCounts: [GroupID: Int] = [:]
 
-    /// None.
+    /// An empty set.
     public init() {}
 
-    /// Those of a sequence.
+    /// The changes of a sequence.
     public init(_ changes: some Sequence<GroupChange>) { for change in changes { insert(change) } }
 
-    /// Adds one.
+    /// Adds a change.
     public mutating func insert(_ change: GroupChange) {
         guard !known.contains(change) else { return }
         guard change.kind == .memberChanged, let groupID = change.groupID else { return append(change) }

@@ -7,7 +7,7 @@ public typealias GroupLinkID = Identifier<GroupLinkTag>
 
 /// A link by which people join a group without a number.
 public struct GroupLink: Sendable, Hashable {
-    /// How many links a group has that are good at once.
+    /// The maximum of good links that a group has at once.
     public static let linksMax = 100
 
     /// The link's id, which its token begins with.
@@ -22,7 +22,7 @@ public struct GroupLink: Sendable, Hashable {
     public let expiresAtMilliseconds: Int64
     /// How many users may join by it; nil for any number.
     public let usesMax: Int?
-    /// How many have.
+    /// How many users have joined by it.
     public let uses: Int
 
     /// A link.

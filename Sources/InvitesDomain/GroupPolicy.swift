@@ -1,7 +1,7 @@
-/// Who may do what in a group: the one place that says it. The page "Groups" of the service shows the same table, and a test
+/// Which role may do what in a group: the one place that defines it. The page "Groups" of the service shows the same table, and a test
 /// compares them.
 public enum GroupPolicy {
-    /// Whether a member with a role may do something.
+    /// Returns whether a role allows an action.
     public static func may(_ role: GroupRole, _ action: GroupAction) -> Bool {
         switch action {
         case .seeMembers, .addMember: true
@@ -15,15 +15,15 @@ public enum GroupPolicy {
         }
     }
 
-    /// Returns whether a member adds and confirms nobody: one who is in the group by a phone number alone, which they haven't proven. Anybody
-    /// may type a number. Admins and the owner are vouched for by whoever made them so.
+    /// Returns whether a member may add and confirm nobody: a plain member who is in the group only by a phone number that they haven't
+    /// proven. Anybody may type a number. For an admin or the owner, the user who gave them the role vouches.
     ///
     /// - Parameter byUnprovenNumber: whether the member was linked by a number that isn't proven to be theirs, and nobody has confirmed them.
     public static func isUnproven(_ role: GroupRole?, byUnprovenNumber: Bool) -> Bool {
         role == .member && byUnprovenNumber
     }
 
-    /// Refuses what a role may not do.
+    /// Throws if a role doesn't allow an action.
     ///
     /// - Throws: ``InvitesError/roleInsufficient``.
     public static func require(_ role: GroupRole, _ action: GroupAction) throws(InvitesError) {

@@ -1,9 +1,9 @@
-/// What a member of a group is in it. A group has one owner at all times, who is a member of it.
+/// The role of a member in a group. A group has exactly one owner at all times, who is a member of it.
 public enum GroupRole: String, Sendable, Hashable, CaseIterable {
-    /// May everything.
+    /// May do everything.
     case owner
     /// Helps the owner.
     case admin
-    /// Anybody else who is in the group.
+    /// Any other member.
     case member
 }

@@ -1,14 +1,14 @@
 import Models
 
-/// What ``IdempotencyKey`` is an id of: something that a client wants done once.
+/// What ``IdempotencyKey`` is an id of: an operation that a client wants done once.
 public enum IdempotencyTag {}
-/// The UUID that a client chose for something that it wants done once, however often it has to ask.
+/// The UUID that a client chose for an operation that is done once, however often the client retries.
 public typealias IdempotencyKey = Identifier<IdempotencyTag>
 
 extension IdempotencyKey {
-    /// The key that a request names; nil if it names none.
+    /// The key of a request; nil if it has none.
     ///
-    /// - Throws: ``InvitesError/idempotencyKeyInvalid`` for a text that is no UUID.
+    /// - Throws: ``InvitesError/idempotencyKeyInvalid`` for a text that isn't a UUID.
     public static func parse(_ text: String) throws(InvitesError) -> IdempotencyKey? {
         if text.isEmpty { return nil }
         guard let key = IdempotencyKey(text) else { throw .idempotencyKeyInvalid }

@@ -6,7 +6,7 @@ public struct Invitation: Sendable, Hashable {
     public enum Decision: Sendable, Hashable {
         /// The user, by accepting.
         case consent
-        /// Somebody of the group, by confirming that the user is the person meant.
+        /// A member of the group, by confirming that the user is the person meant.
         case confirmation
     }
 
@@ -22,7 +22,7 @@ public struct Invitation: Sendable, Hashable {
     public let addedBy: UserID?
     /// Whether it is the user's own request to join.
     public let isRequest: Bool
-    /// Since when it waits, in Unix milliseconds.
+    /// When it began to wait, in Unix milliseconds.
     public let sinceMilliseconds: Int64
     /// Until when, in Unix milliseconds; nil for ever.
     public let expiresAtMilliseconds: Int64?

@@ -1,27 +1,27 @@
-/// Why the invites service refuses what is about invitations, confirmations, links and blocks.
+/// Why the invites service refuses a request about invitations, confirmations, links or blocks.
 public enum InvitationError: Error, Sendable, Hashable {
     /// Nothing waits for the user by this id.
     case notFound
-    /// The invitation isn't the user's to accept: somebody of the group confirms them.
+    /// The user can't accept the invitation: a member of the group confirms them.
     case confirmationNeeded
-    /// The user whom a caller was shown isn't the person whom it is about now.
+    /// The id doesn't belong any more to the user whom the caller was shown.
     case personChanged
-    /// A group isn't handed to somebody who is a member by their number alone.
+    /// A group can't be handed to a user who is a member by their number alone.
     case memberNotConfirmed
-    /// The caller is a member by an unproven number alone, and adds and confirms nobody until somebody confirms them.
+    /// The caller is a member by an unproven number alone, and can't add or confirm anybody until another member confirms them.
     case memberUnconfirmed
-    /// Nobody decides about this person by confirming them.
+    /// This person doesn't need to be confirmed.
     case nothingToConfirm
-    /// A token is that of no link.
+    /// No link has this token.
     case linkInvalid
     /// The link has expired, was revoked or is used up.
     case linkOver
-    /// The link has let the user in before, once and for all.
+    /// The user has joined by this link before. A link lets each user in once.
     case linkUsed
     /// The group has as many good links as it may have.
     case tooManyLinks(linksMax: Int)
-    /// The user blocks as many as a user may.
+    /// The user blocks as many users as allowed.
     case tooManyBlocked(blockedMax: Int)
-    /// Nobody blocks themselves.
+    /// A user can't block themselves.
     case cannotBlockSelf
 }

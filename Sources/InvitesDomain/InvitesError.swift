@@ -2,21 +2,21 @@ import Models
 
 /// Why the invites service refuses a request.
 public enum InvitesError: Error, Sendable, Hashable {
-    /// Fields that can't be what was given; at least one.
+    /// Invalid fields; at least one.
     case invalidFields([FieldError])
-    /// There can't be such a group, since its id is none.
+    /// The group's id is invalid, so there can't be such a group.
     case groupNotFound
     /// The user isn't in the group, or there is no such group: an outsider can't tell the two apart.
     case notAMember
     /// The group has as many members, pending ones included, as it may have.
     case groupFull(membersMax: Int)
-    /// The user, or all who come from their address, did this too often, and may again after this time.
+    /// The user, or all users of their address, did this too often, and may retry after this time.
     case tooManyAttempts(retryAfterMilliseconds: Int64)
-    /// The user has made as many groups as a user may.
+    /// The user has made as many groups as allowed.
     case tooManyGroups(groupsMax: Int)
-    /// A person is a member of as many groups as a user may be, or as many groups await their number.
+    /// A person is a member of as many groups as allowed, or as many groups await their number.
     case memberGroupsFull(groupsMax: Int)
-    /// The user waits for as many people as a user may, in all groups together.
+    /// The user waits for as many people as allowed, in all groups together.
     case tooManyPending(pendingMax: Int)
     /// The user's role in the group doesn't allow it.
     case roleInsufficient
@@ -24,9 +24,9 @@ public enum InvitesError: Error, Sendable, Hashable {
     case ownerMustHandOver
     /// There is no such member in the group.
     case memberNotFound
-    /// The request names a role that can't be given.
+    /// The request names a role that can't be assigned.
     case roleInvalid
-    /// The request names an openness that isn't known.
+    /// The request names an unknown openness.
     case opennessInvalid
     /// There are no people to add, or more than a request may have.
     case peopleCountInvalid(peopleMax: Int)
@@ -34,7 +34,7 @@ public enum InvitesError: Error, Sendable, Hashable {
     case cursorInvalid
     /// The page size is negative.
     case pageSizeInvalid
-    /// The idempotency key is no UUID.
+    /// The idempotency key isn't a UUID.
     case idempotencyKeyInvalid
     /// The idempotency key was used for another request before.
     case idempotencyKeyReused
@@ -42,15 +42,15 @@ public enum InvitesError: Error, Sendable, Hashable {
     case eventInvalid(index: Int)
     /// There are more events than a request may have; nothing was applied.
     case tooManyEvents(eventsMax: Int)
-    /// The request's user id is no UUID.
+    /// The request's user id isn't a UUID.
     case userIDInvalid
-    /// The request's absorption id is no UUID.
+    /// The request's absorption id isn't a UUID.
     case absorptionIDInvalid
-    /// Nothing changes for a user now: another account may absorb theirs.
+    /// The user can't be changed now: another account may absorb theirs.
     case accountHeld
     /// The user's account was closed.
     case accountClosed
-    /// It isn't to be decided, joined or blocked like this.
+    /// The invitation, confirmation, link or block is refused.
     case invitation(InvitationError)
     /// A number couldn't be judged, because the library that reads numbers failed.
     case phoneUnreadable
@@ -62,11 +62,11 @@ public enum FieldError: Sendable, Hashable {
     case groupName(TextError)
     /// The person's name breaks its rules; the field is the request's name for it.
     case displayName(TextError, field: String)
-    /// The phone number is none, or none that is taken here.
+    /// The phone number is invalid, or not accepted here.
     case phone(PhoneNumber.Fault)
-    /// A link can't be good for so long, or so short.
+    /// The lifetime of a link is out of range.
     case linkLifetime
-    /// A link can't be for so many users.
+    /// The number of users of a link is out of range.
     case linkUses
 
     /// The field's name in the request.

@@ -6,9 +6,9 @@ public struct Member: Sendable, Hashable {
     public enum State: Sendable, Hashable {
         /// The person is this user, and in the group.
         case member(UserID)
-        /// The group waits for a user with the member's phone number, or for its own word that the user is the person meant.
+        /// The group waits for a user with the member's phone number, or for a member to confirm that the user is the person meant.
         case pending
-        /// The person was invited to a group in which people accept, and hasn't yet, whether or not the number is a user's.
+        /// The person was invited to a group in which people accept, and hasn't accepted yet, whether or not a user has the number.
         case invited
 
         /// The user, nil until the person is one.
@@ -26,12 +26,12 @@ public struct Member: Sendable, Hashable {
     public let groupID: GroupID
     /// Whether the person is in the group yet.
     public let state: State
-    /// What the member may do; nil until the person is one.
+    /// The member's role; nil until the person is a member.
     public let role: GroupRole?
-    /// Whether the user has the number no more that they were added by, and nobody has said since that they are the person meant.
+    /// Whether the user no longer has the number that they were added by, and no member has confirmed them since.
     public let isUnconfirmed: Bool
-    /// Whether the user is a member by a phone number alone that they haven't proven, and nobody has confirmed them: they add and confirm
-    /// nobody.
+    /// Whether the user is a member only by a phone number that they haven't proven, and no member has confirmed them: they can't add or
+    /// confirm anybody.
     public let isUnproven: Bool
     /// The number that the person was added by, nil for the group's creator. Only ``shownPhone`` is for callers.
     public let phone: PhoneNumber?

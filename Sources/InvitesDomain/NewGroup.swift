@@ -2,21 +2,21 @@ import Models
 
 /// A group to create, every field of it valid.
 public struct NewGroup: Sendable, Hashable {
-    /// What it is to be called.
+    /// Its name.
     public let name: GroupName
     /// The creator's name in it, nil if not given.
     public let ownerDisplayName: ContactName?
-    /// How open it is to be; nil if that wasn't said.
+    /// Its openness; nil if the request doesn't name one.
     public let openness: GroupOpenness?
 
-    /// What tells a request with the same idempotency key from another one: the name, and the openness if it was said. The creator's
-    /// name may differ, since it changes by itself.
+    /// The text that distinguishes requests with the same idempotency key: the name, and the openness if given. The creator's name may
+    /// differ, since it changes independently.
     public var requestText: String {
         // No name has a line break.
         openness.map { "\(name.value)\n\($0.rawValue)" } ?? name.value
     }
 
-    /// A group's name of what a person typed.
+    /// Parses a group's name that a person typed.
     ///
     /// - Throws: ``InvitesError/invalidFields(_:)``.
     public static func name(_ text: String) throws(InvitesError) -> GroupName {

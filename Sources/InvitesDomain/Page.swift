@@ -1,13 +1,13 @@
 import Models
 
-/// Which part of a list is asked for.
+/// The requested part of a list.
 public struct Page: Sendable, Hashable {
     /// How many entries a page has if the request doesn't say.
     public static let sizeDefault = 50
-    /// The most entries a page has; a larger wish is cut down to it.
+    /// The most entries of a page; a larger size is reduced to it.
     public static let sizeMax = 100
 
-    /// How many entries are wanted, 1 to ``sizeMax``.
+    /// The number of entries requested, 1 to ``sizeMax``.
     public let size: Int
     /// The last entry of the page before: the high and low half of its UUID; nil for the first page.
     public let after: Cursor?
@@ -29,7 +29,7 @@ public struct Page: Sendable, Hashable {
     /// A page.
     ///
     /// - Parameters:
-    ///   - size: the entries wanted; 0 means ``sizeDefault``, and more than ``sizeMax`` are cut down to it.
+    ///   - size: the number of entries requested; 0 means ``sizeDefault``, and more than ``sizeMax`` is reduced to it.
     ///   - after: the last entry of the page before; nil for the first page.
     public init(size: Int, after: Cursor?) throws(InvitesError) {
         guard size >= 0 else { throw .pageSizeInvalid }

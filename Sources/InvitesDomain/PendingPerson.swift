@@ -1,6 +1,6 @@
 import Models
 
-/// A person about whom something is undecided in a group: who is waited for, asks to join, or is a member in doubt.
+/// A person about whom something is undecided in a group: the group waits for them, they ask to join, or they are a member in doubt.
 public struct PendingPerson: Sendable, Hashable {
     /// What is undecided.
     public enum Kind: Sendable, Hashable {
@@ -8,28 +8,28 @@ public struct PendingPerson: Sendable, Hashable {
         case number
         /// A user asks to join by a link.
         case request
-        /// A member has the number no more that they were added by.
+        /// A member no longer has the number that they were added by.
         case doubt
     }
 
-    /// What is known of the person, whoever asks.
+    /// Facts about the person, the same for every caller.
     public struct Facts: Sendable, Hashable {
-        /// The membership's id, or that of what becomes one.
+        /// The id of the membership, or of the invitation or request that becomes one.
         public let id: MemberID
         /// The group.
         public let groupID: GroupID
         /// What is undecided.
         public let kind: Kind
-        /// The user who has the number and would be the member, who asks, or who is in doubt; nil if there is none, or the user declined, or
-        /// blocks all who added them or who asks.
+        /// The user who has the number and would be the member, who asks to join, or who is in doubt. Nil if there is none, if the user
+        /// declined, or if the user blocks the caller or all users who added them.
         public let userID: UserID?
-        /// The number that the person was added by; nil for one who asks by a link.
+        /// The number that the person was added by; nil for a user who asks by a link.
         public let phone: PhoneNumber?
-        /// The name that whoever added the person gave.
+        /// The name that the user who added the person gave.
         public let displayName: ContactName?
-        /// The user who added the person; nil for one who asks by a link, and if that account was closed.
+        /// The user who added the person; nil for a user who asks by a link, and if that account was closed.
         public let addedBy: UserID?
-        /// Whether who asks added the person, as the first or after others.
+        /// Whether the caller added the person, as the first or after others.
         public let isAddedByCaller: Bool
         /// Since when, in Unix milliseconds.
         public let sinceMilliseconds: Int64
@@ -62,23 +62,23 @@ public struct PendingPerson: Sendable, Hashable {
         }
     }
 
-    /// What is known of the person.
+    /// Facts about the person.
     public let facts: Facts
-    /// The user, as far as who asks may know: nil if there is none or they may not.
+    /// The user, if the caller may know; nil if there is none or the caller may not.
     public let userID: UserID?
-    /// The number that the person was added by, as far as who asks may know it.
+    /// The number that the person was added by, if the caller may see it.
     public let shownPhone: PhoneNumber?
-    /// Whether who asks may confirm or keep the person now.
+    /// Whether the caller may confirm or keep the person now.
     public let mayConfirm: Bool
 
-    /// What a member of the group is shown of a person.
+    /// What a member of the group sees of a person.
     ///
-    /// Who has a number is shown only where it is decided upon, in groups where people are confirmed, and only to those who may
-    /// decide. Who is in doubt is a member, whom all see.
+    /// The user who has a number is shown only in groups where people are confirmed, and only to members who may decide. A person in doubt
+    /// is a member, whom all members see.
     ///
     /// - Parameters:
-    ///   - callerID: the member who asks.
-    ///   - role: what they are in the group.
+    ///   - callerID: the member who makes the request.
+    ///   - role: the member's role in the group.
     ///   - openness: the group's.
     public init(_ facts: Facts, askedBy callerID: UserID, role: GroupRole, openness: GroupOpenness) {
         self.facts = facts
@@ -98,8 +98,8 @@ public struct PendingPerson: Sendable, Hashable {
         }
     }
 
-    /// Whether somebody who decides about a member in doubt may do it about this one: nobody vouches for themselves but the owner, who
-    /// needs nobody.
+    /// Returns whether a member who decides about members in doubt may decide about this one: nobody vouches for themselves except the
+    /// owner, who needs nobody.
     public static func mayKeep(_ userID: UserID?, callerID: UserID, role: GroupRole) -> Bool {
         userID != callerID || role == .owner
     }

@@ -1,16 +1,16 @@
 import Models
 
-/// What became of a phone number, as the profile service tells it.
+/// A phone number's change, as the profile service delivers it.
 public struct PhoneEvent: Sendable, Hashable {
     /// What happened.
     public enum Change: Sendable, Hashable {
-        /// This user took the number; from somebody by proving it, or as one that nobody had. Or had it already, and has proven it now.
+        /// This user took the number: from another user by proving it, or as a free one. Or the user had it already and has proven it now.
         case claimed(by: UserID, takenFrom: UserID? = nil, isProven: Bool = false)
-        /// This user gave the number up; by deletion if it is because their account was closed.
+        /// This user gave the number up; by deletion if their account was closed.
         case released(by: UserID, byDeletion: Bool = false)
     }
 
-    /// The event's id, by which it is applied once.
+    /// The event's id, by which it is applied only once.
     public let id: EventID
     /// The number.
     public let phone: PhoneNumber

@@ -1,17 +1,17 @@
 import Models
 
-/// What a batch of events does to the numbers it is about: who has each of them in the end, and step by step what it does to the
-/// members who are held, or awaited, by one of them.
+/// The effect of a batch of events on their numbers: who has each number in the end, and step by step the changes to members who are held,
+/// or awaited, by one of them.
 ///
-/// The whole batch is applied in one transaction with all its numbers locked, so nobody sees the steps between. That
-/// lets the effect be worked out here and written in a few statements: numbers don't touch each other, so that the first event of each
-/// number is one step, the second of each the next. Mostly there is one.
+/// The whole batch is applied in one transaction with all its numbers locked, so nobody sees the steps between. So the effect is worked out
+/// here and written in a few statements: numbers don't touch each other, and the first event of each number is one step, the second of each
+/// the next. Mostly there is one step.
 ///
-/// A number is worth what is known of it. Whoever is a member by it alone is so for as long as it is theirs:
-/// - Given up (people change SIM cards), the member stays, in doubt, until somebody who may keeps or removes them; beside them the
-///   group awaits the number again, for nobody's place is lost.
-/// - Had again, the doubt is gone, and what the group awaited by it.
-/// - Taken by somebody's proof, the member's place is the prover's: a typed number held what was another's.
+/// The ledger treats a number by what is known about it. A user who is a member by a number alone stays one while they have it:
+/// - If the user gives the number up (people change SIM cards), the member stays, in doubt, until a member who may do so keeps or removes
+///   them. The group also awaits the number again, so that no person's place is lost.
+/// - If the user gets the number back, the doubt ends, and so does the group's waiting for the number.
+/// - If another user takes the number by proof, that user gets the member's place: a typed number held what was another's.
 public struct PhoneLedger: Sendable, Hashable {
     /// A claim that pending members are linked by.
     public struct Link: Sendable, Hashable {
@@ -27,13 +27,13 @@ public struct PhoneLedger: Sendable, Hashable {
         }
     }
 
-    /// A user who has a number no more.
+    /// A user who no longer has a number.
     public struct Loss: Sendable, Hashable {
         /// The number.
         public let phone: PhoneNumber
-        /// Who had it.
+        /// The user who had it.
         public let userID: UserID
-        /// The user who took it by proof; nil if nobody did.
+        /// The user who took it by proof; nil if no user did.
         public let prover: UserID?
 
         /// A loss.
@@ -44,9 +44,9 @@ public struct PhoneLedger: Sendable, Hashable {
         }
     }
 
-    /// Whose a number is.
+    /// The owner of a number.
     public struct Standing: Sendable, Hashable {
-        /// Who has it; nil if nobody has.
+        /// The user who has it; nil if no user has it.
         public let owner: UserID?
         /// Whether the owner has proven it.
         public let isProven: Bool
@@ -58,31 +58,31 @@ public struct PhoneLedger: Sendable, Hashable {
         }
     }
 
-    /// What is done at once: for each number at most one claim, and what it or a release takes from somebody. Losses come first.
+    /// Changes that are made at once: for each number at most one claim, and what it or a release takes from a user. Losses come first.
     public struct Step: Sendable, Hashable {
-        /// Whoever has a number no more, in the order of the events.
+        /// Users who no longer have a number, in the order of the events.
         public internal(set) var losses: [Loss] = []
-        /// Whoever has one now, in the order of the events. They may have had it before.
+        /// Users who have a number now, in the order of the events. They may have had it before.
         public internal(set) var links: [Link] = []
     }
 
-    /// Who has each number, for those whose owner changed; the value is nil where nobody has it any more.
+    /// The new owner of each number whose owner changed; the value is nil where no user has it any more.
     public private(set) var changedOwners: [PhoneNumber: UserID?] = [:]
-    /// Whose each number is in the end of which the events say it.
+    /// The owner of each number in the end, for those numbers for which the events say it.
     public private(set) var standings: [PhoneNumber: Standing] = [:]
-    /// What is done to members, one after the other.
+    /// The changes to members, one after the other.
     public private(set) var steps: [Step] = []
-    /// Numbers that nobody has any more since an account was closed: nothing is kept of them.
+    /// Numbers that no user has any more since an account was closed: nothing is kept of them.
     public private(set) var forgottenPhones: Set<PhoneNumber> = []
 
-    /// Whether anybody loses a number.
+    /// Whether any user loses a number.
     public var hasLosses: Bool { steps.contains { !$0.losses.isEmpty } }
 
     /// The effect of events, in the order in which they happened for each number.
     ///
     /// - Parameters:
     ///   - events: those that weren't applied before.
-    ///   - owners: who had each number before them; a number that isn't in it belonged to nobody.
+    ///   - owners: who had each number before them; a number that isn't in it belonged to no user.
     public init(applying events: [PhoneEvent], owners: [PhoneNumber: UserID]) {
         var current = owners
         var counts: [PhoneNumber: Int] = [:]
@@ -94,7 +94,7 @@ public struct PhoneLedger: Sendable, Hashable {
             let owner = current[event.phone]
             switch event.change {
             case .claimed(let userID, let takenFrom, let isProven):
-                // Whoever had it is told of by no event of their own where it was taken, or where theirs was lost.
+                // The previous owner gets no event of their own if the number was taken by proof or their own event was lost.
                 if let owner, owner != userID, owner != takenFrom {
                     steps[index].losses.append(Loss(phone: event.phone, userID: owner))
                 }

@@ -1,12 +1,12 @@
 import Models
 
-/// What is known of a group while people are added to it: who may be one of them already, and how many it has.
+/// What is known about a group while people are added to it: its members who may be these people, and the number of its members.
 public struct Roster: Sendable {
-    /// What adding a person comes to, as whoever adds may know it.
+    /// The outcome of adding a person, as far as the adder may know it.
     public enum Answer: Sendable, Hashable {
-        /// The person is there by this number: nothing new.
+        /// The person is in the group by this number: nothing new.
         case known(Member)
-        /// The person is there by another number: that they have this one too is news.
+        /// The person is in the group by another number: the group learns this one too.
         case recognized(Member)
         /// The person is in the group, or awaited, from now on.
         case added(Member)
@@ -20,13 +20,13 @@ public struct Roster: Sendable {
     public let openness: GroupOpenness
     /// How many members it may have.
     public let membersMax: Int
-    /// Who has each number that is to be added; a number that isn't in it belongs to nobody.
+    /// Who has each number to add; a number that isn't in it belongs to no user.
     public let owners: [PhoneNumber: UserID]
     /// The member who adds.
     public let adder: MemberViewer
-    /// Those of the numbers that are proven to be their owners'.
+    /// The numbers that their owners have proven.
     public let provenPhones: Set<PhoneNumber>
-    /// Owners of whom it isn't decided whether their accounts are closed.
+    /// Owners for whom it isn't decided whether their accounts are closed.
     public let held: Set<UserID>
 
     /// All members, pending ones included.
@@ -59,14 +59,14 @@ public struct Roster: Sendable {
         for member in related { index(member) }
     }
 
-    /// Adds a person, so that whoever comes behind finds them.
+    /// Adds a person, so that later additions find them.
     ///
     /// - Parameters:
     ///   - id: the id of the membership, if there will be one.
     ///   - now: now, in Unix milliseconds.
     public mutating func add(_ invitee: Invitee, id: MemberID, nowMilliseconds now: Int64) -> Answer {
         let owner = owners[invitee.phone]
-        // Elsewhere nothing is decided about the owner, and nobody is to learn that there is one.
+        // In other groups nothing is decided about the owner, and the caller must not learn that there is one.
         if openness == .open, let owner, held.contains(owner) { return .refused(.accountHeld) }
         let decision = Addition.decide(
             invitee.phone,

@@ -1,19 +1,19 @@
-/// A user's picture by its name: an https URL of the user's own choice, or an image that was uploaded.
+/// A user's picture by its name: an https URL that the user chose, or an uploaded image.
 public struct Avatar: Sendable, Hashable {
-    /// Why a text names no picture.
+    /// Why a text doesn't name a picture.
     public enum Fault: Error, Sendable, Hashable {
         /// It has more than ``Avatar/bytesMax`` bytes.
         case tooLong
         /// It doesn't begin with `https://`.
         case notHTTPS
-        /// What follows is no name of a host with a dot, perhaps with a port. Addresses in digits are none.
+        /// The text after it isn't a host name with a dot, perhaps with a port. IP addresses are not allowed.
         case hostInvalid
-        /// It holds something that no URL holds (RFC 3986 section 2), or a fragment.
+        /// It has a character that is not allowed in a URL (RFC 3986 section 2), or a fragment.
         case forbiddenCharacter
         /// It is an uploaded image, but not the user's.
         case notUploaded
 
-        /// The fault in words for people.
+        /// The fault as a message for people.
         public var words: String {
             switch self {
             case .tooLong: "The picture's URL must have at most \(Avatar.bytesMax) bytes."
@@ -27,16 +27,16 @@ public struct Avatar: Sendable, Hashable {
 
     /// The most bytes of a URL.
     public static let bytesMax = 512
-    /// What the name of an uploaded image begins with; the id follows.
+    /// The prefix of an uploaded image's name; the id follows.
     public static let uploadPrefix = "/avatars/"
 
     /// The URL, or ``uploadPrefix`` and the id of an upload.
     public let value: String
 
-    /// A picture that was uploaded.
+    /// An uploaded picture.
     public init(upload: AvatarID) { value = Self.uploadPrefix + upload.text }
 
-    /// A picture that was accepted before, from where it was stored. It isn't looked at again.
+    /// A picture that was accepted before, as it was stored. It isn't checked again.
     public init(stored text: String) { value = text }
 
     /// A picture that a client named.
@@ -50,7 +50,7 @@ public struct Avatar: Sendable, Hashable {
         value = text
     }
 
-    /// The id of an image that was uploaded; nil for a URL.
+    /// The id of an uploaded image; nil for a URL.
     public var upload: AvatarID? {
         value.hasPrefix(Self.uploadPrefix) ? AvatarID(String(value.dropFirst(Self.uploadPrefix.count))) : nil
     }
@@ -78,7 +78,7 @@ public struct Avatar: Sendable, Hashable {
         guard parts.count <= 2, isHost(parts[0]), parts.count == 1 || isPort(parts[1]) else { throw .hostInvalid }
     }
 
-    /// What a URL is made of, without brackets, which only addresses of IPv6 have, and without a fragment.
+    /// The characters of a URL, without brackets, which only IPv6 addresses have, and without a fragment.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         isLetterOrDigit(byte) || "-._~%!$&'()*+,;=:@/?".utf8.contains(byte)
     }
@@ -107,7 +107,7 @@ public struct Avatar: Sendable, Hashable {
     }
 }
 
-/// The id of an uploaded image: 128 random bits, since whoever knows it is shown the image.
+/// The id of an uploaded image: 128 random bits, since any client that knows the id gets the image.
 public struct AvatarID: Sendable, Hashable {
     /// The upper half.
     public let high: UInt64
@@ -128,7 +128,7 @@ public struct AvatarID: Sendable, Hashable {
         low = generator.next()
     }
 
-    /// The id of its text: 32 hexadecimal digits in small letters.
+    /// Parses an id: 32 lowercase hexadecimal digits.
     public init?(_ text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 32 else { return nil }

@@ -1,19 +1,18 @@
 import Models
 
-/// What a user told about themselves.
+/// The data that a user gave about themselves.
 public struct Profile: Sendable, Hashable {
-    /// Whose profile it is.
+    /// The profile's user.
     public let userID: UserID
-    /// The name that others see, nil if not told yet.
+    /// The name that others see; nil if not given yet.
     public var displayName: DisplayName?
-    /// The name that this user alone has, nil if not told.
+    /// The unique username; nil if not given.
     public var username: Username?
-    /// The number that this user alone has, nil if not told yet.
+    /// The phone number, which no other user has; nil if not given yet.
     public var phone: PhoneNumber?
-    /// Whether it is proven that the number is the user's, which it is not by typing it.
+    /// Whether it is proven that the number is the user's. Typing it is no proof.
     public var isPhoneProven: Bool
-    /// When the user's number was taken by somebody who has proven it, in Unix milliseconds; nil if none was, or the user saved
-    /// another one since.
+    /// When another user took the user's number by proof, in Unix milliseconds; nil if nobody did, or the user saved another number since.
     public var phoneTakenAtMilliseconds: Int64?
     /// The user's picture, nil if there is none.
     public var avatar: Avatar?
@@ -22,7 +21,7 @@ public struct Profile: Sendable, Hashable {
     /// How often the profile was changed; 0 if never.
     public var revision: Int64
 
-    /// A profile; without further arguments, that of a user who told nothing yet.
+    /// A profile; without further arguments, that of a user who gave no data yet.
     public init(
         userID: UserID,
         displayName: DisplayName? = nil,
@@ -45,7 +44,7 @@ public struct Profile: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// Whether a field is told.
+    /// Whether a field has a value.
     public func has(_ field: ProfileField) -> Bool {
         switch field {
         case .displayName: displayName != nil
@@ -55,18 +54,18 @@ public struct Profile: Sendable, Hashable {
     }
 }
 
-/// What others are shown of a user.
+/// The part of a user's profile that others see.
 public struct PublicProfile: Sendable, Hashable {
-    /// Whose it is.
+    /// The profile's user.
     public let userID: UserID
-    /// The name that others see, nil if not told yet.
+    /// The name that others see; nil if not given yet.
     public let displayName: DisplayName?
-    /// The name that this user alone has, nil if not told.
+    /// The unique username; nil if not given.
     public let username: Username?
     /// The user's picture, nil if there is none.
     public let avatar: Avatar?
 
-    /// What is shown of a user.
+    /// A user's public profile.
     public init(userID: UserID, displayName: DisplayName?, username: Username?, avatar: Avatar?) {
         self.userID = userID
         self.displayName = displayName
@@ -75,12 +74,12 @@ public struct PublicProfile: Sendable, Hashable {
     }
 }
 
-/// A field of a profile that an app may ask every user for, by the name that clients know it by; in the order in which an app asks for them.
+/// A field of a profile that an app may require of every user, named as clients know it, in the order in which an app asks for it.
 public enum ProfileField: String, Sendable, Hashable, CaseIterable {
     /// The name that others see.
     case displayName = "display_name"
     /// The phone number.
     case phoneNumber = "phone_number"
-    /// The name that the user alone has.
+    /// The unique username.
     case username = "username"
 }

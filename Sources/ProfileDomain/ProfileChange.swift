@@ -8,7 +8,7 @@ public struct ProfileChange: Sendable, Hashable {
         case keep
         /// Set it, whether there was one or not.
         case set(Value)
-        /// Have none from now on.
+        /// Remove it.
         case remove
 
         /// The field after the change.
@@ -52,7 +52,7 @@ public struct ProfileChange: Sendable, Hashable {
     ///
     /// Every field is looked at, so that a person learns of all faults at once.
     ///
-    /// - Throws: ``ProfileError/invalidFields(_:)`` with at least one fault, in the order of the parameters, or
+    /// Every field is checked, so that a person sees all faults at once.
     ///   ``ProfileError/phoneUnreadable``.
     public init(
         displayName: String?,

@@ -2,41 +2,41 @@ import Models
 
 /// Why the profile service refuses a request.
 public enum ProfileError: Error, Sendable, Hashable {
-    /// The request's user id is no UUID.
+    /// The request's user id isn't a UUID.
     case userIDInvalid
-    /// The request's absorption id is no UUID.
+    /// The request's absorption id isn't a UUID.
     case absorptionIDInvalid
-    /// The event's id is no UUID.
+    /// The event's id isn't a UUID.
     case eventIDInvalid
     /// The page size is negative.
     case pageSizeInvalid
-    /// It isn't told by what a number is proven.
+    /// The request doesn't name a known proof of the number.
     case proofUnknown
-    /// Fields that can't be what was given; at least one.
+    /// Invalid fields; at least one.
     case invalidFields([FieldError])
     /// The number belongs to another user.
     case phoneTaken
     /// The username belongs to another user, or is reserved. The suggestions are free.
     case usernameTaken(suggestions: [Username] = [])
-    /// The user tried too many numbers that belong to others, and may try again after this time.
+    /// The user tried too many numbers that belong to others, and may retry after this time.
     case tooManyAttempts(retryAfterMilliseconds: Int64)
-    /// The user, or all who come from their address, asked too often whether a username is free, and may again after this time.
+    /// The user, or all users of their address, asked too often whether a username is free, and may retry after this time.
     case tooManyUsernames(retryAfterMilliseconds: Int64)
-    /// The profile is not the one that was to be changed: it has this revision by now.
+    /// The profile doesn't have the expected revision; this is its current one.
     case revisionMismatch(current: Int64)
     /// The image can't be an avatar.
     case avatarInvalid(AvatarError)
-    /// The image has more bytes than it may.
+    /// The image has too many bytes.
     case avatarTooLarge(bytesMax: Int)
-    /// The user uploaded too many images, and may again after this time.
+    /// The user uploaded too many images, and may retry after this time.
     case tooManyUploads(retryAfterMilliseconds: Int64)
     /// There is no such avatar.
     case avatarUnknown
-    /// More profiles were asked for than one answer has.
+    /// More profiles were requested than a response can have.
     case tooManyUsers
     /// The user's account was closed.
     case accountClosed
-    /// Somebody has the number or the username, and it can't be told now whether their account was closed.
+    /// Another user has the number or the username, and it is unknown now whether their account was closed.
     case holderUnknown
     /// The number couldn't be judged, because the library that reads numbers failed.
     case phoneUnreadable
@@ -46,11 +46,11 @@ public enum ProfileError: Error, Sendable, Hashable {
 public enum AvatarError: Sendable, Hashable {
     /// It is neither PNG nor JPEG nor WebP.
     case unknownKind
-    /// It is damaged, or holds what no picture needs.
+    /// It is damaged, or holds data that no picture needs.
     case malformed
     /// It has too many pixels.
     case tooManyPixels
-    /// It is a film.
+    /// It is an animation.
     case animated
 }
 
@@ -58,14 +58,14 @@ public enum AvatarError: Sendable, Hashable {
 public enum FieldError: Sendable, Hashable {
     /// The display name breaks its rules.
     case displayName(TextError)
-    /// The phone number is none, or none that is taken here.
+    /// The phone number is invalid, or not accepted here.
     case phone(PhoneNumber.Fault)
     /// The username breaks its rules.
     case username(Username.Fault)
-    /// The picture is none.
+    /// The picture's name is invalid.
     case avatar(Avatar.Fault)
 
-    /// The field at fault, by the name that clients know it by.
+    /// The invalid field, by the name that clients know.
     public var field: String {
         switch self {
         case .displayName: ProfileField.displayName.rawValue

@@ -1,23 +1,23 @@
 import Models
 
-/// What a change does to a profile: the decision that a store then carries out, whole or not at all.
+/// The effect of a change on a profile: the decision that a store then carries out, whole or not at all.
 public struct ProfileTransition: Sendable, Hashable {
     /// The profile after it.
     public let profile: Profile
-    /// The number that the user takes, nil if theirs stays.
+    /// The number that the user takes; nil if the number stays or is removed.
     public let claimedPhone: PhoneNumber?
-    /// The number that the user gives up, for it or for none.
+    /// The number that the user gives up, for another one or for none.
     public let releasedPhone: PhoneNumber?
-    /// The username that the user takes, nil if none is taken. A name that differs from the old one in case alone is
-    /// the user's already and isn't taken again.
+    /// The username that the user takes; nil if none is taken. A name that differs from the old one only in case is the user's already and
+    /// isn't taken again.
     public let claimedUsername: Username?
     /// The username that the user gives up.
     public let releasedUsername: Username?
-    /// The uploaded image that the profile has no more.
+    /// The uploaded image that the profile no longer has.
     public let droppedUpload: AvatarID?
 
-    /// What a change does to a profile, or nil if it changes nothing, as when a client repeats a save whose answer it
-    /// never got. Then it is no conflict that the revision isn't the expected one.
+    /// Decides the effect of a change; nil if it changes nothing, as when a client retries a save whose response it never got. In that case
+    /// a different revision is no conflict.
     ///
     /// - Throws: ``ProfileError/revisionMismatch(current:)`` for a profile that was changed meanwhile, and
     ///   ``ProfileError/invalidFields(_:)`` for an uploaded image that isn't the profile's.
@@ -61,7 +61,7 @@ public struct ProfileTransition: Sendable, Hashable {
         )
     }
 
-    /// What other services are told, in order. The old number is given up before the new one is taken.
+    /// The events for other services, in order. The old number is given up before the new one is taken.
     public var phoneEvents: [PhoneEvent] {
         var events: [PhoneEvent] = []
         if let releasedPhone { events.append(PhoneEvent(kind: .released, phone: releasedPhone)) }
@@ -69,15 +69,15 @@ public struct ProfileTransition: Sendable, Hashable {
         return events
     }
 
-    /// Whether two texts are the same scalars. Swift's `==` also takes a composed letter for its decomposed self, but
-    /// a person who mends such a letter wants it saved.
+    /// Returns whether two texts are the same scalars. Swift's `==` also treats a composed letter as equal to its decomposed form, but a
+    /// person who corrects such a letter wants it saved.
     private static func isSameText(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         return left.utf8.elementsEqual(right.utf8)
     }
 }
 
-/// What became of a user's phone number, as other services are told.
+/// A change of a user's phone number, as it is delivered to other services.
 public struct PhoneEvent: Sendable, Hashable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -91,9 +91,9 @@ public struct PhoneEvent: Sendable, Hashable {
     public let kind: Kind
     /// The number.
     public let phone: PhoneNumber
-    /// Whether it is proven that a number that was taken is the user's.
+    /// Whether it is proven that a taken number is the user's.
     public let isProven: Bool
-    /// Whom it was taken from by that proof; nil if nobody had it.
+    /// The user whom it was taken from by that proof; nil if no user had it.
     public let takenFrom: UserID?
 
     /// An event.

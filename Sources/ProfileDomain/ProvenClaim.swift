@@ -1,41 +1,42 @@
 import Models
 
-/// By what it is known that a number is a user's.
+/// The evidence that a number is a user's.
 public enum PhoneProof: String, Sendable, Hashable, CaseIterable {
-    /// A provider that is trusted for it said so in an ID token.
+    /// A provider that is trusted for phone numbers stated it in an ID token.
     case provider
-    /// The app's own backend said so.
+    /// The app's own backend stated it.
     case assertion
-    /// It was so where the account was before.
+    /// It was proven in the system that the account was imported from.
     case imported = "import"
 }
 
-/// What the proof that a number is a user's does.
+/// The effect of a proof that a number is a user's.
 ///
-/// A typed number is worth nothing against a proof, also one that was given up a while ago: whoever typed it loses by the proof what they
-/// had by it, whether they have it still or not. One proof against another is no rule's to decide but an operator's, unless
-/// whoever has the number wasn't seen for so long that it was given to somebody else since.
+/// A typed number is worth nothing against a proof, even one that was given up a while ago: the user who typed it loses what they had by
+/// it, whether they still have it or not. For one proof against another there is no rule: an operator decides, unless the holder wasn't
+/// seen for so long that the number was given to another person since.
 public enum ProvenClaim: Sendable, Hashable {
-    /// Nobody had it: the user takes it.
+    /// No user had it: the claimant takes it.
     case take
-    /// It is the user's already: it is proven from now on.
+    /// The user has it already: it is proven from now on.
     case confirm
-    /// Somebody had it who loses it by this.
+    /// Another user had it and loses it by this claim.
     case takeOver(from: UserID)
-    /// Somebody else has it by an import: identity may open their account to the user, who is them as far as anybody can tell.
+    /// Another user has it by an import: identity may open their account to the claimant, who is the same person as far as anybody can
+    /// tell.
     case open(UserID)
-    /// Somebody else has proven it: judge that one first.
+    /// Another user has proven it: judge that user first.
     case judge(UserID)
-    /// Somebody else has proven it and keeps it.
+    /// Another user has proven it and keeps it.
     case conflict(with: UserID)
 
-    /// Who has a number.
+    /// The user who has a number.
     public struct Holder: Sendable, Hashable {
         /// The user.
         public let userID: UserID
         /// Whether it is proven that the number is theirs.
         public let isProven: Bool
-        /// Whether that is known by an import alone, which isn't too long ago: the account may be one that nobody can open yet.
+        /// Whether that is known by an import alone, and the import wasn't too long ago: perhaps nobody can open the account yet.
         public let mayBeOpened: Bool
 
         /// A holder.
@@ -46,7 +47,7 @@ public enum ProvenClaim: Sendable, Hashable {
         }
     }
 
-    /// What was found out of a user who has proven the number.
+    /// What was found out about a user who has proven the number.
     public struct Judgement: Sendable, Hashable {
         /// The user.
         public let userID: UserID
@@ -63,9 +64,9 @@ public enum ProvenClaim: Sendable, Hashable {
     /// Decides, while the number's row is locked.
     ///
     /// - Parameters:
-    ///   - holder: who has the number, nil for nobody.
-    ///   - claimant: of whom it is proven.
-    ///   - mayOpen: whether whoever claims can open the holder's account.
+    ///   - holder: the user who has the number; nil for none.
+    ///   - claimant: the user for whom it is proven.
+    ///   - mayOpen: whether the claimant can open the holder's account.
     ///   - judgement: what was found out before; it counts for that holder alone.
     public static func decide(
         holder: Holder?,
@@ -81,8 +82,8 @@ public enum ProvenClaim: Sendable, Hashable {
         return judgement.isIdle ? .takeOver(from: holder.userID) : .conflict(with: holder.userID)
     }
 
-    /// Who loses by the claim what they had by the number: whoever has it, and whoever typed it before and gave it up, however shortly
-    /// before the proof.
+    /// The users who lose by the claim what they had by the number: the holder, and the user who typed it before and gave it up, however
+    /// shortly before the proof.
     ///
     /// - Parameter typist: the other user who typed it last and gave it up; nil for none.
     public func losers(typedBefore typist: UserID?) -> [UserID] {
@@ -94,11 +95,12 @@ public enum ProvenClaim: Sendable, Hashable {
         }
     }
 
-    /// Whether a proof is told so late that the user's number stays as it is: they chose another one, or gave theirs up, since it was accepted.
+    /// Returns whether a proof arrives so late that the user's number stays: the user chose another one, or gave it up, after it was
+    /// accepted.
     ///
     /// - Parameters:
-    ///   - outdatedAfterMilliseconds: from when on a choice is one that was made since; nil for one that counts whatever happened.
-    ///   - chosenAtMilliseconds: when the user chose last; nil if never.
+    ///   - outdatedAfterMilliseconds: a choice after this time is newer than the proof; nil for a proof that always counts.
+    ///   - chosenAtMilliseconds: when the user last chose; nil if never.
     public static func isOutdated(
         _ phone: PhoneNumber,
         outdatedAfterMilliseconds: Int64?,
@@ -109,14 +111,14 @@ public enum ProvenClaim: Sendable, Hashable {
         return phone != current && chosenAtMilliseconds >= outdatedAfterMilliseconds
     }
 
-    /// Whether a number that came in with an import at a time still opens the account that it came with. Later it may be somebody
-    /// else's by now, and nobody was seen who could tell.
+    /// Returns whether an imported number still opens the account that it came with. Later it may belong to another person, and nobody was
+    /// seen who could tell.
     public static func opens(importedAtMilliseconds: Int64, idleMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
         nowMilliseconds - importedAtMilliseconds < idleMilliseconds
     }
 
-    /// Whether somebody who was seen last at a time was not seen for long enough. One of whom nothing is known is not idle: that a
-    /// number is proven is worth more than that nothing is known.
+    /// Returns whether a user was not seen for long enough. A user of whom nothing is known is not idle: a proof is worth more than missing
+    /// knowledge.
     public static func isIdle(lastSeenMilliseconds: Int64, idleMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
         lastSeenMilliseconds > 0 && nowMilliseconds - lastSeenMilliseconds >= idleMilliseconds
     }

@@ -1,17 +1,17 @@
-/// Which fields an app asks every user for. The others are optional: they may stay empty, and be emptied again.
+/// Which fields an app requires of every user. The others are optional: they may stay empty, and be emptied again.
 public struct RequiredFields: Sendable, Hashable {
     private let fields: Set<ProfileField>
 
-    /// Unless an operator says otherwise: the name that others see, and the number by which invitations find people.
+    /// The default unless an operator sets another: the name that others see, and the number by which invitations find people.
     public static let standard = RequiredFields([.displayName, .phoneNumber])
 
-    /// These fields; none for an app that forces nothing on people.
+    /// These fields; none for an app that requires nothing.
     public init(_ fields: Set<ProfileField>) { self.fields = fields }
 
     /// Whether a field is required.
     public func contains(_ field: ProfileField) -> Bool { fields.contains(field) }
 
-    /// What of it a profile doesn't tell yet, in the order in which an app asks for it.
+    /// The required fields that a profile lacks, in the order in which an app asks for them.
     public func missing(in profile: Profile) -> [ProfileField] {
         ProfileField.allCases.filter { fields.contains($0) && !profile.has($0) }
     }

@@ -1,8 +1,8 @@
 import Models
 
-/// Usernames that nobody may take, because others would take their owner for somebody in charge.
+/// Usernames that no user may take, because others would mistake their owner for staff.
 public struct ReservedUsernames: Sendable, Hashable {
-    /// Those that are reserved everywhere.
+    /// The usernames that are reserved everywhere.
     public static let common: Set<String> = [
         "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "billing", "contact", "everyone",
         "feedback", "guest", "help", "helpdesk", "info", "legal", "mail", "me", "moderator", "nobody", "noreply",
@@ -17,10 +17,10 @@ public struct ReservedUsernames: Sendable, Hashable {
     /// The common ones and further ones, such as the product's name.
     public init(_ further: [String] = []) { shapes = Set(Self.common.union(further).map(Self.shape)) }
 
-    /// Whether a username is reserved, or looks like one that is: `Adm1n` and `ad_min` do.
+    /// Returns whether a username is reserved, or looks like a reserved one: `Adm1n` and `ad_min` do.
     public func contains(_ username: Username) -> Bool { shapes.contains(Self.shape(username.key)) }
 
-    /// What is left of a name at a glance.
+    /// The shape of a name at a glance.
     private static func shape(_ name: String) -> String {
         String(
             name.lowercased().compactMap { character in

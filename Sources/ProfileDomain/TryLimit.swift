@@ -1,15 +1,14 @@
-/// How often a user may do something with phone numbers within a window of time: hit on those of other people, or take
-/// free ones.
+/// How often a user may do something with phone numbers within a window of time: try numbers of other users, or take free ones.
 ///
-/// "This number is taken" tells that its owner is a user, so it can't be asked about a whole phone book. Only tries
-/// that came out so are counted: a mistyped number tells nothing, and a free one becomes the user's own. Those are
-/// counted apart: whoever could take one after the other would take all that are free.
+/// "This number is taken" reveals that its owner is a user, so a client must not be able to ask about a whole phone book. Only tries with
+/// this outcome are counted: a mistyped number reveals nothing, and a free one becomes the user's own. Free ones are counted apart:
+/// otherwise a user could take all free numbers one after the other.
 public struct TryLimit: Sendable, Hashable {
     /// The failed tries of a user within the current window.
     public struct Count: Sendable, Hashable {
         /// When the window's first try failed, in Unix milliseconds.
         public let windowStartMilliseconds: Int64
-        /// How many failed since.
+        /// How many tries failed since.
         public let tries: Int
 
         /// A count.
@@ -36,7 +35,7 @@ public struct TryLimit: Sendable, Hashable {
         guard let count, isCurrent(count, nowMilliseconds: nowMilliseconds), count.tries >= triesMax else {
             return nil
         }
-        // At least 1 and at most a window, also when the clock went back since the count began.
+        // At least 1 and at most a window, even if the clock went back since the count began.
         return min(max(count.windowStartMilliseconds + windowMilliseconds - nowMilliseconds, 1), windowMilliseconds)
     }
 

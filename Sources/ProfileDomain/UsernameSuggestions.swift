@@ -1,26 +1,25 @@
 import Models
 
-/// Usernames for somebody who can't have the one that they want.
+/// Suggested usernames for a user who can't have the wanted one.
 ///
-/// Each has random digits at its end. Those that are free are told and the others are not, so a candidate that anybody could
-/// foresee would tell by its absence that somebody has it.
+/// Each ends with random digits. Free candidates are suggested and taken ones aren't, so the absence of a predictable candidate would
+/// reveal that a user has it.
 public enum UsernameSuggestions {
-    /// How many are told.
+    /// The maximum of suggestions.
     public static let countMax = 3
-    /// How many are looked for, so that enough of them are free.
+    /// The maximum of candidates to look up, so that enough of them are free.
     public static let candidatesMax = 12
 
-    /// Where the wanted username is reserved, and the display name gives none either.
+    /// The stem if the wanted username is reserved and the display name gives none either.
     private static let lastResort = "friend"
-    /// How often each beginning gets digits, some of which may come out twice.
+    /// How often each stem gets digits, some of which may come out twice.
     private static let roundsMax = 4 * candidatesMax
-    /// The most digits at the end of one.
+    /// The most digits at the end of a suggestion.
     private static let digitsMax = 4
     /// How much of a display name is read, in characters.
     private static let charactersMax = 60
 
-    /// Candidates, the ones to prefer first: like the wanted username, or like the name that others see. None is reserved, and no
-    /// two are the same.
+    /// Candidates, the preferred ones first: like the wanted username, or like the display name. None is reserved, and no two are the same.
     public static func candidates(
         for wanted: Username,
         displayName: DisplayName?,
@@ -32,7 +31,7 @@ public enum UsernameSuggestions {
             guard let username = try? Username(stem), !reserved.contains(username), !stems.contains(stem) else {
                 continue
             }
-            // The last resort is for those who have nothing else.
+            // The last resort is only for a user without another stem.
             if stem != lastResort || stems.isEmpty { stems.append(stem) }
         }
         var candidates: [Username] = []
@@ -65,7 +64,7 @@ public enum UsernameSuggestions {
         return try? Username("\(stem.prefix(room))\(separator)\(number)")
     }
 
-    /// What a display name gives: all of its words, and the first alone.
+    /// The stems of a display name: all of its words, and the first alone.
     private static func stems(of name: DisplayName?) -> [String] {
         guard let name else { return [] }
         let words = name.value.prefix(charactersMax).split(separator: " ").map(letters).filter { !$0.isEmpty }
@@ -73,7 +72,7 @@ public enum UsernameSuggestions {
         return [words.joined(separator: "_"), first].map { String($0.prefix(Username.lengthMax - digitsMax)) }
     }
 
-    /// The Latin letters and the digits of a word, small and without their marks.
+    /// The Latin letters and the digits of a word, in lowercase and without diacritics.
     private static func letters(_ word: Substring) -> String {
         var letters = ""
         for scalar in word.unicodeScalars {
@@ -87,7 +86,7 @@ public enum UsernameSuggestions {
         return letters.lowercased()
     }
 
-    /// The letter that a marked one is made of, as its name tells: LATIN SMALL LETTER N WITH TILDE.
+    /// The base letter of a marked one, by its Unicode name: LATIN SMALL LETTER N WITH TILDE.
     private static func letter(_ scalar: Unicode.Scalar) -> String? {
         let words = (scalar.properties.name ?? "").split(separator: " ")
         guard words.count >= 4, words[0] == "LATIN", words[2] == "LETTER", words[3].count == 1,

@@ -1,6 +1,6 @@
 import JOSE
 
-/// The check of the JWT by which an app proves itself to Apple's token and revocation endpoints.
+/// Checks the JWT by which an app authenticates itself to Apple's token and revocation endpoints.
 ///
 /// Header `alg` ES256 and `kid`; claims `iss` the team, `sub` the client, `aud` Apple's issuer, `exp` at most 15,777,000
 /// seconds ahead ("Creating a client secret" of Apple's documentation).
@@ -10,10 +10,10 @@ enum AppleClientSecret {
     /// How far `iat` may be ahead of our clock, in seconds.
     static let leewaySeconds: Int64 = 60
 
-    /// Checks a secret; of a client that nobody registered all but the signature and the team.
+    /// Checks a secret; for an unregistered client everything but the signature and the team.
     ///
-    /// - Returns: the team whose secret it is.
-    /// - Throws: `invalid_client` whatever is wrong, as Apple does.
+    /// - Returns: the team of the secret.
+    /// - Throws: `invalid_client` for any error, as Apple does.
     static func check(
         _ secret: String,
         clientID: String,

@@ -1,18 +1,18 @@
-/// What an authorization code stands for.
+/// The data of an authorization code.
 struct AuthorizationCode: Sendable {
-    /// How long it lives, in seconds.
+    /// The lifetime of a code, in seconds.
     static let lifetimeSeconds: Int64 = 300
 
     var provider: Provider
     var order: SignInOrder
-    /// The grant that it is a part of: Apple's code is worth nothing once that is revoked. Nil for Google's codes that bring no
-    /// refresh token.
+    /// The grant that it belongs to: Apple's code is invalid once the grant is revoked. Nil for Google's codes without a refresh
+    /// token.
     var grantID: String?
     var issuedAtSeconds: Int64
     var isSpent = false
 }
 
-/// What an access token of Google or Facebook stands for.
+/// The data of an access token of Google or Facebook.
 struct AccessToken: Sendable {
     var provider: Provider
     var clientID: String

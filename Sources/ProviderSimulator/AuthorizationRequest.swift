@@ -1,14 +1,14 @@
 import HTTPJSON
 
-/// Why the browser is shown a page of the provider's own, and is not sent back: who asked, or where to, can't be believed.
+/// Why the browser gets an error page of the provider instead of a redirect: the client or the redirect URI isn't trustworthy.
 struct AuthorizationError: Error, Hashable {
-    /// The word of RFC 6749 section 4.1.2.1.
+    /// The error code of RFC 6749 section 4.1.2.1.
     var word: String
-    /// What is wrong, for the developer who reads the page.
+    /// A description for the developer who reads the page.
     var sentence: String
 }
 
-/// What an app asks of an authorization endpoint.
+/// An app's request to an authorization endpoint.
 struct AuthorizationRequest: Sendable {
     /// How the answer reaches the redirect URI.
     enum ResponseMode: String, Sendable, CaseIterable {
@@ -27,16 +27,16 @@ struct AuthorizationRequest: Sendable {
     let state: String?
     let nonce: String?
     let challenge: CodeChallenge?
-    /// The parameters as they came, for the page's form to bring them again.
+    /// The received parameters, which the page's form sends again.
     let parameters: [(name: String, value: String)]
 
-    /// The parameters that are read; others are passed over.
+    /// The parameters that are read; others are ignored.
     private static let names: Set = [
         "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method",
     ]
 
-    /// Reads the parameters of a request, or of the form that brings them again.
+    /// Reads the parameters of a request, or of the form that sends them again.
     init(_ fields: FormFields, provider: Provider) throws(AuthorizationError) {
         if let name = fields.repeatedName { throw Self.invalid("\(name) comes more than once.") }
         self.provider = provider
@@ -70,7 +70,7 @@ struct AuthorizationRequest: Sendable {
         responseMode = try Self.responseMode(fields["response_mode"], provider, wantsIDToken, scopes)
     }
 
-    /// How the code of this request is bound, and what the app may know.
+    /// The sign-in order of this request: how its code is bound, and which data the app gets.
     func order(_ person: Person) -> SignInOrder {
         var order = SignInOrder(clientID: clientID, nonce: nonce, person: person)
         order.redirectURI = redirectURI

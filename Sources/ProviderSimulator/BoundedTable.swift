@@ -1,9 +1,9 @@
-/// Values by key, of which there are never more than a maximum: the oldest is forgotten first.
+/// Values by key, never more than a maximum: the oldest is dropped first.
 struct BoundedTable<Value: Sendable>: Sendable {
-    /// The most values.
+    /// The maximum of values.
     let countMax: Int
     private var values: [String: Value] = [:]
-    /// The keys in the order in which they came; a ring once it is full.
+    /// The keys in the order of insertion; a ring once it is full.
     private var keys: [String] = []
     private var oldest = 0
 
@@ -12,13 +12,13 @@ struct BoundedTable<Value: Sendable>: Sendable {
         self.countMax = countMax
     }
 
-    /// How many there are.
+    /// The number of values.
     var count: Int { values.count }
 
-    /// The value of a key; nil if it never was or was pushed out.
+    /// The value of a key; nil if there was none or it was dropped.
     subscript(key: String) -> Value? { values[key] }
 
-    /// Keeps a value, under a new key or in place of the one that was there.
+    /// Stores a value, under a new key or in place of the key's old value.
     mutating func keep(_ value: Value, as key: String) {
         if values.updateValue(value, forKey: key) != nil { return }
         if keys.count < countMax {
@@ -30,7 +30,7 @@ struct BoundedTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// All values, the one that came last first.
+    /// All values, the newest first.
     var newestFirst: [Value] {
         let order = keys[oldest...] + keys[..<oldest]
         return order.reversed().compactMap { values[$0] }

@@ -2,9 +2,9 @@ import HTTPJSON
 import JOSE
 import ServiceKit
 
-/// The file that names the clients which are known from the start.
+/// The file of the clients that are known from the start.
 enum ClientsFile {
-    /// A file that is not as it should be, with all that is wrong with it in one line.
+    /// The error of an invalid file, with all its problems in one line.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }

@@ -1,7 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 
-/// One of the paths that a provider has and the simulator plays.
+/// An endpoint of a provider that the simulator plays.
 struct Endpoint: Sendable, Hashable {
     let provider: Provider
     /// One of the provider's `endpoints`.
@@ -14,7 +14,7 @@ struct Endpoint: Sendable, Hashable {
 }
 
 extension Route {
-    /// A route of an endpoint: each call is counted, and goes wrong where that was asked for.
+    /// A route of an endpoint: each call is counted, and misbehaves if that was ordered.
     static func of(
         _ provider: Provider,
         _ name: String,

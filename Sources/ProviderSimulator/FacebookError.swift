@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// An error as Facebook's Graph API tells it.
+/// An error of Facebook's Graph API.
 struct FacebookError: Error, Hashable {
     var code: Int64
     var message: String
@@ -19,7 +19,7 @@ struct FacebookError: Error, Hashable {
     static let cannotParse = FacebookError(190, "Invalid OAuth access token - Cannot parse access token")
     static let expired = FacebookError(190, "Error validating access token: Session has expired.", subcode: 463)
 
-    /// As `debug_token` has it within its answer.
+    /// The error as part of the response of `debug_token`.
     var debugBody: JSONObject {
         var body: JSONObject = ["code": .integer(code), "message": .string(message)]
         if let subcode { body["subcode"] = .integer(subcode) }

@@ -1,7 +1,7 @@
 import JOSE
 
-/// The text of Apple's refresh and access tokens. Each names its grant and is authenticated, so that there is nothing to keep:
-/// a token is dead when its grant is.
+/// The text of Apple's refresh and access tokens. Each names its grant and is authenticated, so tokens needn't be stored: a token
+/// is invalid once its grant has ended.
 enum GrantToken {
     enum Kind: String {
         case refresh = "r"
@@ -25,7 +25,7 @@ enum GrantToken {
         return ConstantTime.areEqual(bytes.dropFirst(randomCount), expected) ? grantID : nil
     }
 
-    /// How many random bytes there are in a token.
+    /// The number of random bytes in a token.
     static let randomCount = 8
     private static let codeCount = 16
 

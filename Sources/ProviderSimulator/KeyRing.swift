@@ -2,7 +2,7 @@ import JOSE
 
 /// A provider's signing keys: the newest signs, and all are published.
 struct KeyRing: Sendable {
-    /// The most keys that are published, the oldest go first. Apple has been seen to publish three and more.
+    /// The maximum of published keys; the oldest are dropped first. Apple has been seen to publish three and more.
     static let keysMax = 4
 
     /// The keys, newest first; never empty.
@@ -14,7 +14,7 @@ struct KeyRing: Sendable {
         for _ in 0..<count { keys.append(try .generateRSA2048()) }
     }
 
-    /// A ring of keys that were kept; nil if there are none or too many.
+    /// A ring of stored keys; nil if there are none or too many.
     init?(keys: [SigningKey]) {
         guard 1...Self.keysMax ~= keys.count else { return nil }
         self.keys = keys

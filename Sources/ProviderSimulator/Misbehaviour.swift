@@ -2,42 +2,42 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// What an endpoint does instead of answering well.
+/// What an endpoint does instead of responding correctly.
 struct Misbehaviour: Sendable, Hashable {
-    /// How it goes wrong.
+    /// The kind of misbehaviour.
     enum Mode: Sendable, Hashable {
-        /// It doesn't: it answers.
+        /// None: it responds normally.
         case off
-        /// It answers late, by this many milliseconds.
+        /// It responds late, by this many milliseconds.
         case slow(milliseconds: Int64)
-        /// It answers with this status, and with this word as `error` if one is given.
+        /// It responds with this status, and with this word as `error` if one is given.
         case error(status: Int64, word: String?)
-        /// It answers 200 with a text that is not what its type says.
+        /// It responds 200 with a text that doesn't match its media type.
         case garbage
-        /// It closes the connection without an answer.
+        /// It closes the connection without a response.
         case drop
-        /// It answers 302 to another place.
+        /// It responds 302 with another location.
         case redirect(location: String)
     }
 
     /// The longest delay, in milliseconds.
     static let delayMillisecondsMax: Int64 = 60_000
-    /// The most calls that a limited one can last for.
+    /// The maximum of calls for a limited misbehaviour.
     static let timesMax: Int64 = 1_000_000
-    /// How many characters of a body or a location can be asked for.
+    /// The longest `error` word or location, in bytes.
     static let textMax = 2048
 
     static let off = Misbehaviour(mode: .off)
 
     var mode: Mode
-    /// Whether the endpoint first does what it was asked for, so that a code is spent and its answer lost.
+    /// Whether the endpoint first performs the request, so that a code is spent and the response lost.
     var happensAfterWork = false
-    /// For how many calls more; nil until it is switched off.
+    /// The number of remaining calls; nil to last until it is switched off.
     var timesLeft: Int64?
 
     init(mode: Mode) { self.mode = mode }
 
-    /// Reads `mode` and what belongs to it of a request.
+    /// Reads `mode` and its parameters from a request.
     init(_ input: inout JSONInput) {
         let delay = input.optionalInteger("delay_ms", in: 0...Self.delayMillisecondsMax) ?? 5000
         let status = input.optionalInteger("status", in: 400...599) ?? 503
@@ -59,7 +59,7 @@ struct Misbehaviour: Sendable, Hashable {
             input.addError("mode", code: "INVALID", detail: "One of off, slow, error, garbage, drop, redirect.")
         }
         happensAfterWork = afterWork ?? (mode == .drop)
-        // A line end would make two header fields of one.
+        // A line end would split a header field in two.
         for (name, text) in [("error", word), ("location", location)] {
             guard let text, text.utf8.count > Self.textMax || !text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
                 continue
@@ -68,7 +68,7 @@ struct Misbehaviour: Sendable, Hashable {
         }
     }
 
-    /// Reads the first form, of the key endpoints alone: `keys` (`off`, `slow`, `error`), `delay_ms` and `status`.
+    /// Reads the old format, for the key endpoints only: `keys` (`off`, `slow`, `error`), `delay_ms` and `status`.
     init(ofKeys input: inout JSONInput) {
         let delay = input.optionalInteger("delay_ms", in: 0...Self.delayMillisecondsMax) ?? 5000
         let status = input.optionalInteger("status", in: 500...599) ?? 503
@@ -82,7 +82,7 @@ struct Misbehaviour: Sendable, Hashable {
         }
     }
 
-    /// As the control endpoint answers it, the mode's word under `name`.
+    /// The response of the control endpoint, with the mode's word under `name`.
     func json(_ name: String) -> JSONObject {
         var body = JSONObject()
         switch mode {
@@ -103,9 +103,9 @@ struct Misbehaviour: Sendable, Hashable {
         return body
     }
 
-    /// Answers a call, badly if need be.
+    /// Responds to a call, with the misbehaviour if there is one.
     ///
-    /// - Parameter work: what the endpoint does when all is well.
+    /// - Parameter work: the endpoint's normal work.
     func answer(_ context: RouteContext, _ work: () async throws -> Response) async throws -> Response {
         if mode == .off { return try await work() }
         var answer: Result<Response, any Error>?

@@ -1,28 +1,28 @@
 import HTTPJSON
 import JOSE
 
-/// What a provider shall tell about whom, how the message shall differ from a good one, and where it is sent.
+/// An order for a provider notification: its event and user, how the message differs from a valid one, and where it is sent.
 struct NoticeOrder: Sendable {
-    /// How often one message is sent at most.
+    /// The maximum of sends of one message.
     static let timesMax: Int64 = 16
     /// The longest of the texts, in bytes.
     static let textMax = 512
 
     var clientID: String
-    /// Whom it is about; nil for an event that names nobody.
+    /// The user that it is about; nil for an event without a user.
     var subject: String?
-    /// The event by its provider's word, such as `consent-revoked` or `sessions-revoked`.
+    /// The provider's name of the event, such as `consent-revoked` or `sessions-revoked`.
     var type: String
     /// Google: why an account was disabled.
     var reason: String?
-    /// Google: what a verification repeats.
+    /// Google: the state that a verification event repeats.
     var state: String?
     /// Apple: the relay address.
     var email: String?
     /// The message's `jti`; nil for a new one.
     var identifier: String?
     var overrides: TokenOverrides
-    /// Where it is sent; nil if it is only answered.
+    /// Where it is sent; nil if it is only returned.
     var target: String?
     /// How often it is sent.
     var times: Int64

@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// An error as a token endpoint tells it (RFC 6749 section 5.2): a word, and often a sentence.
+/// An error response of a token endpoint (RFC 6749 section 5.2): an error code, and often a description.
 struct OAuthError: Error, Hashable {
     var status: HTTPResponse.Status = .badRequest
     var word: String

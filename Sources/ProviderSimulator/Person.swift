@@ -5,11 +5,11 @@ import JOSE
 struct Person: Sendable, Hashable {
     /// The provider's subject.
     var subject: String
-    /// The real address; nil if the provider tells none.
+    /// The real address; nil if the provider sends none.
     var email: String?
-    /// Whether the provider says that it checked the address.
+    /// Whether the provider says that the address is verified.
     var isEmailVerified: Bool
-    /// Whether Apple hands out a relay address in place of the real one.
+    /// Whether Apple sends a relay address instead of the real one.
     var hidesEmail: Bool
     var givenName: String?
     var familyName: String?
@@ -17,8 +17,8 @@ struct Person: Sendable, Hashable {
     /// The longest address and name, in bytes.
     static let textMax = 2048
 
-    /// Reads the request's `person`. Without a `sub` it is derived from the e-mail, so that the same person comes back
-    /// as the same subject; one of the two must be there.
+    /// Reads the request's `person`. Without a `sub` it is derived from the e-mail, so that the same person gets the same subject
+    /// again; one of the two is required.
     init(_ input: inout JSONInput, provider: Provider) {
         email = input.optionalString("email").flatMap { $0.isEmpty ? nil : $0 }
         isEmailVerified = input.optionalBool("email_verified") ?? true
@@ -44,7 +44,7 @@ struct Person: Sendable, Hashable {
         }
     }
 
-    /// A person of whom only this is remembered.
+    /// A person with only these remembered values.
     init(subject: String, email: String?, isEmailVerified: Bool) {
         self.subject = subject
         self.email = email
@@ -52,19 +52,19 @@ struct Person: Sendable, Hashable {
         hidesEmail = false
     }
 
-    /// The address as the token tells it.
+    /// The address in the token.
     var toldEmail: String? {
         guard hidesEmail, let email else { return email }
         return Self.relay(subject: subject, email: email)
     }
 
-    /// The whole name; nil if none was given.
+    /// The full name; nil if there is none.
     var fullName: String? {
         let parts = [givenName, familyName].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
-    /// A subject in the provider's own form: Apple's `000123.<32 hex digits>.4567`, Google's 21 digits, Facebook's 16.
+    /// A subject in the provider's format: Apple's `000123.<32 hex digits>.4567`, Google's 21 digits, Facebook's 16.
     static func subject(_ provider: Provider, email: String) -> String {
         let digest = SHA256.hash("\(provider.rawValue)\n\(email.lowercased())")
         switch provider {
@@ -72,10 +72,10 @@ struct Person: Sendable, Hashable {
             return
                 "\(decimal(digest[16..<20], width: 6)).\(Hex.encode(digest[..<16])).\(decimal(digest[20..<24], width: 4))"
         case .google:
-            // Google's begin with 1 and have 21 digits.
+            // Google's subjects begin with 1 and have 21 digits.
             return "1" + decimal(digest[..<8], width: 10) + decimal(digest[8..<16], width: 10)
         case .facebook:
-            // An id of the app's own for each person; they have been seen with 15 to 17 digits.
+            // Facebook's ids are app-scoped; they have been seen with 15 to 17 digits.
             return "1" + decimal(digest[..<8], width: 15)
         }
     }

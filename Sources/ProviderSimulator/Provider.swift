@@ -1,10 +1,10 @@
-/// A provider that the simulator plays.
+/// A simulated provider.
 enum Provider: String, CaseIterable, Sendable {
     case apple
     case google
     case facebook
 
-    /// The `iss` of its tokens: the real one's.
+    /// The `iss` of its tokens: that of the real provider.
     var issuer: String {
         switch self {
         case .apple: "https://appleid.apple.com"
@@ -29,7 +29,7 @@ enum Provider: String, CaseIterable, Sendable {
         }
     }
 
-    /// How people know it.
+    /// Its name for people.
     var title: String {
         switch self {
         case .apple: "Apple"
@@ -38,7 +38,7 @@ enum Provider: String, CaseIterable, Sendable {
         }
     }
 
-    /// What of it is played, each of which is counted and can misbehave, by the last word of its path.
+    /// The simulated endpoints, by the last word of their paths. Each is counted and can misbehave.
     var endpoints: [String] {
         switch self {
         case .apple: ["keys", "authorize", "token", "revoke", "usermigrationinfo"]

@@ -1,9 +1,9 @@
 import HTTPJSON
 
-/// Where a browser may be sent back to: any https URL, http of this machine alone, and for Google an app's own scheme, which
-/// has a dot (RFC 8252 section 7.1). Without a fragment (RFC 6749 section 3.1.2).
+/// The URIs that a browser may be redirected to: any https URL, http of this machine only, and for Google an app's own scheme,
+/// which has a dot (RFC 8252 section 7.1). Without a fragment (RFC 6749 section 3.1.2).
 enum RedirectURI {
-    /// The longest, in bytes.
+    /// The longest URI, in bytes.
     static let lengthMax = 2048
 
     static func isAcceptable(_ text: String, provider: Provider) -> Bool {
@@ -40,7 +40,7 @@ enum RedirectURI {
 }
 
 extension StringProtocol {
-    /// The text after a prefix; nil if it begins otherwise.
+    /// The text after a prefix; nil if it has another beginning.
     fileprivate func dropping(_ prefix: String) -> Substring? {
         hasPrefix(prefix) ? Substring(self).dropFirst(prefix.count) : nil
     }

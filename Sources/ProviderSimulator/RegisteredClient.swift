@@ -1,13 +1,13 @@
 import HTTPJSON
 import JOSE
 
-/// An app that a provider knows, so that what it proves itself with is checked.
+/// An app that a provider knows, so that its credential is checked.
 struct RegisteredClient: Sendable {
-    /// What the client proves itself with.
+    /// The client's credential.
     enum Credential: Sendable {
         /// Apple: a JWT, signed with the private half of this key.
         case key(teamID: String, keyID: String, VerificationKey)
-        /// Google, Facebook: a secret. Nil for an app that has none, and must prove its code by PKCE alone.
+        /// Google, Facebook: a secret. Nil for an app without a secret, which proves its code by PKCE only.
         case secret(String?)
     }
 
@@ -49,7 +49,7 @@ struct RegisteredClient: Sendable {
         credential = .key(teamID: teamID, keyID: keyID, key)
     }
 
-    /// What the control endpoint and the kept state write, and the initializer reads.
+    /// The format that the stored state uses and the initializer reads.
     func json() throws(KeyError) -> JSONObject {
         switch credential {
         case .key(let teamID, let keyID, let key):
@@ -62,7 +62,7 @@ struct RegisteredClient: Sendable {
         }
     }
 
-    /// Whether the other takes the place of this one: the same client, for Apple with the same key id.
+    /// Returns whether the other client replaces this one: the same client, for Apple with the same key id.
     func isReplaced(by other: RegisteredClient) -> Bool {
         guard provider == other.provider, clientID == other.clientID else { return false }
         guard case .key(_, let ours, _) = credential, case .key(_, let theirs, _) = other.credential else {
@@ -72,19 +72,19 @@ struct RegisteredClient: Sendable {
     }
 }
 
-/// The clients that are known. A value; a client that isn't in it is believed without proof.
+/// The known clients. A value; an unknown client is accepted without proof.
 struct ClientRegistry: Sendable {
-    /// The most clients; Apple's count once for each of their keys.
+    /// The maximum of clients; Apple's count once for each of their keys.
     static let clientsMax = 1000
 
     private(set) var clients: [RegisteredClient] = []
 
-    /// What is known of a client of a provider: several for Apple's with several keys, none for a stranger.
+    /// The registrations of a provider's client: several for an Apple client with several keys, none for an unknown one.
     func all(_ provider: Provider, _ clientID: String) -> [RegisteredClient] {
         clients.filter { $0.provider == provider && $0.clientID == clientID }
     }
 
-    /// Takes a client, in place of the one that it replaces. False if there is no room.
+    /// Adds a client, or replaces an existing one. Returns false if there is no room.
     mutating func register(_ client: RegisteredClient) -> Bool {
         clients.removeAll { $0.isReplaced(by: client) }
         guard clients.count < Self.clientsMax else { return false }
@@ -116,7 +116,7 @@ struct ClientRegistry: Sendable {
 
     init() {}
 
-    /// As the initializer reads it.
+    /// The format that the initializer reads.
     func json() throws(KeyError) -> JSONObject {
         var object = JSONObject()
         for provider in Provider.allCases {

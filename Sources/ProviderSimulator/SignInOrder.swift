@@ -1,38 +1,38 @@
 import HTTPJSON
 import JOSE
 
-/// Who signs in to which client, and how the tokens shall differ.
+/// Who signs in to which client, and how the tokens differ from the real provider's.
 struct SignInOrder: Sendable {
-    /// The SDK that asks, where that makes a difference.
+    /// The requesting SDK, where that makes a difference.
     enum SDK: String, Sendable, CaseIterable {
-        /// As it is asked for.
+        /// No SDK-specific behaviour.
         case plain
-        /// Google's for iOS: it puts a nonce of its own into the token, which the app never sees.
+        /// Google's for iOS: it puts its own nonce, which the app never sees, into the token.
         case ios
     }
 
     var clientID: String
     var nonce: String?
     var person: Person
-    /// Apple's name for the person between the team that the app belonged to and today's; nil if it wasn't moved.
+    /// Apple's transfer identifier of the person between the app's previous and current team; nil if the app wasn't moved.
     var transferSubject: String?
     var overrides = TokenOverrides()
-    /// How the ID token differs that the code buys.
+    /// How the ID token that is issued for the code differs.
     var exchangeOverrides = TokenOverrides()
     var sdk = SDK.plain
-    /// Where the browser is sent; nil in an app.
+    /// Where the browser is redirected; nil in an app.
     var redirectURI: String?
     var challenge: CodeChallenge?
     var tellsEmail = true
     var tellsName = true
-    /// Whether an ID token is made at once, beside the code.
+    /// Whether an ID token is issued at once, together with the code.
     var wantsIDToken = true
-    /// Whether the ID token comes with the code in one answer of the authorization endpoint, and so tells its hash; Apple's
-    /// always does.
+    /// Whether the ID token and the code come in one response of the authorization endpoint, so that the token has the code's hash;
+    /// Apple's always does.
     var isHybrid = false
-    /// Whether there shall be an access token at once.
+    /// Whether an access token is issued at once.
     var wantsAccessToken = true
-    /// Seconds that the access token lives; may be negative. Nil for the provider's.
+    /// The access token's lifetime in seconds; may be negative. Nil for the provider's default.
     var accessTokenExpiresInSeconds: Int64?
 
     init(clientID: String, nonce: String?, person: Person) {
@@ -87,12 +87,12 @@ struct SignInOrder: Sendable {
     }
 }
 
-/// What binds a code to who asked for it (RFC 7636).
+/// Binds a code to the client that requested it (RFC 7636).
 struct CodeChallenge: Sendable, Hashable {
     private let text: String
     private let isHashed: Bool
 
-    /// A challenge as a request brings it; nil if it is none, or of an unknown method.
+    /// A challenge from a request; nil if it is malformed, or of an unknown method.
     init?(_ text: String, method: String?) {
         guard 43...128 ~= text.utf8.count else { return nil }
         switch method ?? "plain" {
@@ -103,7 +103,7 @@ struct CodeChallenge: Sendable, Hashable {
         self.text = text
     }
 
-    /// Whether this verifier proves it.
+    /// Returns whether this verifier matches the challenge.
     func isProven(by verifier: String?) -> Bool {
         guard let verifier else { return false }
         return ConstantTime.areEqual(isHashed ? Base64URL.encode(SHA256.hash(verifier)) : verifier, text)

@@ -4,10 +4,10 @@ import JOSE
 import Logging
 import OutgoingHTTP
 
-/// Apple, Google and Facebook in a box: a server with the endpoints that apps and their servers call, and controls that sign
-/// simulated persons in.
+/// A simulator of Apple, Google and Facebook: a server with the endpoints that apps and their servers call, and controls that sign
+/// simulated people in.
 enum Simulator {
-    /// Slow answers included. Bodies are small, since codes keep what they were asked with.
+    /// Includes time for slow responses. Request bodies are small, since codes store data of their requests.
     static let limits = HTTPLimits(
         requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000),
         bodyBytesMax: 16 * 1024,
@@ -16,22 +16,22 @@ enum Simulator {
 
     /// Every path of the simulator.
     ///
-    /// - Parameter http: by what messages to backends are sent; nil where none are.
+    /// - Parameter http: the client for messages to backends; nil to send none.
     static func routes(_ store: SimulatorStore, _ http: (any OutgoingClient)?) -> [Route] {
         KeyRoutes.all(store) + AuthorizeRoutes.all(store) + TokenRoutes.all(store) + SignInRoutes.all(store)
             + ControlRoutes.all(store) + NoticeRoutes.all(store, http)
     }
 
-    /// What answers requests, over a store.
+    /// The request handler over a store.
     ///
-    /// - Parameter http: by what messages to backends are sent; nil where none are.
+    /// - Parameter http: the client for messages to backends; nil to send none.
     static func handler(
         _ store: SimulatorStore,
         http: (any OutgoingClient)? = nil,
         logger: Logger
     ) -> RouteHandler {
         var configuration = RouteHandler.Configuration(limits: limits)
-        // Facebook's key set has one.
+        // The path of Facebook's key set has a trailing slash.
         configuration.takesTrailingSlash = true
         return RouteHandler(routes: routes(store, http), configuration: configuration, logger: logger)
     }

@@ -24,11 +24,11 @@ public struct SimulatorServer: ProgramServer {
         help: "A JSON file of the apps whose secrets are checked, for each provider an array; others are believed."
     )
 
-    /// Every key that it reads.
+    /// All configuration keys that it reads.
     public static let configurationKeys: [any AnyConfigurationKey] =
         [listen, stateFile, clientsFile, SharedKeys.drainLimit] + SharedKeys.log
 
-    /// Whether it answers.
+    /// The health check.
     public static let healthQuestion = HealthQuestion.http(path: "/healthz")
 
     private let configuration: Configuration
@@ -40,7 +40,7 @@ public struct SimulatorServer: ProgramServer {
 
     /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
     ///
-    /// - Throws: `HTTPListenError` if the address is taken; a fault of the state file or the clients file.
+    /// - Throws: `HTTPListenError` if the address is taken; an error of the state file or the clients file.
     public func serve() async throws {
         let signals = ShutdownSignals()
         try await serve(stop: { await signals.first() })

@@ -2,7 +2,7 @@ import HTTPJSON
 import JOSE
 
 extension SimulatorState {
-    /// Why a kept state was not taken.
+    /// Why a stored state was rejected.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case malformed
         case unknownVersion
@@ -16,14 +16,14 @@ extension SimulatorState {
     }
 
     private static let version: Int64 = 2
-    /// The form before: Apple's and Google's keys, and whom clients have seen.
+    /// The former format: Apple's and Google's keys, and the people whom clients have seen.
     private static let firstVersion: Int64 = 1
     /// Each acquaintance is at most seven values.
     private static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 6, valuesMax: 12 * acquaintancesMax)
 
-    /// Reads a kept state.
+    /// Reads a stored state.
     ///
-    /// - Returns: the state, and whether it was of the form before, so that it must be kept in that of today.
+    /// - Returns: the state, and whether it had the former format, so that it must be stored in the current one.
     static func parse(_ bytes: [UInt8]) throws -> (state: SimulatorState, isOld: Bool) {
         guard let object = try? JSONObject(parsing: bytes, limits: limits) else { throw Fault.malformed }
         switch object["version"] {
@@ -86,7 +86,7 @@ extension SimulatorState {
         return ring
     }
 
-    /// The state as a text. Holds the private keys of the simulator.
+    /// The state as a text. It contains the private keys of the simulator.
     func serialized() throws(KeyError) -> [UInt8] {
         var keys = JSONObject()
         for provider in Provider.allCases {

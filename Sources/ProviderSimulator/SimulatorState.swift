@@ -1,9 +1,9 @@
 import JOSE
 
-/// What the simulator remembers from one run to the next: keys, whom Apple's clients have seen, and clients that were
-/// registered. A value; the store keeps and persists it.
+/// The simulator's state from one run to the next: keys, the people whom Apple's clients have seen, and registered clients. A
+/// value; the store keeps and persists it.
 struct SimulatorState: Sendable {
-    /// A person as a client of Apple's knows them.
+    /// A person as an Apple client knows them.
     struct Acquaintance: Sendable, Hashable {
         var clientID: String
         var subject: String
@@ -13,34 +13,34 @@ struct SimulatorState: Sendable {
     struct Grant: Sendable, Hashable {
         /// Random; no two consents have the same.
         var id: String
-        /// The address as the client is told it.
+        /// The address as the client sees it.
         var email: String?
         var isEmailVerified: Bool
         var isPrivateEmail: Bool
     }
 
-    /// The most acquaintances that are kept; the oldest are forgotten first and get their name told once more.
+    /// The maximum of kept acquaintances. The oldest are dropped first, and their name is sent once more.
     static let acquaintancesMax = 100_000
 
     private(set) var rings: [Provider: KeyRing]
     /// The key of refresh tokens and Apple's access tokens.
     let tokenKey: [UInt8]
-    /// Clients that were registered while it ran.
+    /// Clients that were registered at runtime.
     var clients = ClientRegistry()
-    /// Apple's apps that went to another team, by their ids.
+    /// Apple apps that were moved to another team, by their ids.
     private(set) var moves: [String: AppMove] = [:]
     private var grants: [Acquaintance: Grant] = [:]
     private var owners: [String: Acquaintance] = [:]
     private(set) var order: [Acquaintance] = []
 
-    /// A state that has seen nobody.
+    /// A state without acquaintances.
     init(rings: [Provider: KeyRing], tokenKey: [UInt8] = SecureRandom.bytes(32)) {
         precondition(Provider.allCases.allSatisfy { rings[$0] != nil }, "every provider needs keys")
         self.rings = rings
         self.tokenKey = tokenKey
     }
 
-    /// A state with new keys, which take some 300 ms of CPU, that has seen nobody.
+    /// A state without acquaintances and with new keys, which take some 300 ms of CPU.
     static func withNewKeys() throws -> SimulatorState {
         var rings: [Provider: KeyRing] = [:]
         for provider in Provider.allCases { rings[provider] = try KeyRing() }
@@ -59,13 +59,13 @@ struct SimulatorState: Sendable {
         rings[provider] = ring
     }
 
-    /// What a client was granted by a person; nil if it never was, or no longer is.
+    /// A person's grant to a client; nil if there never was one, or no longer is.
     func grant(of acquaintance: Acquaintance) -> Grant? { grants[acquaintance] }
 
-    /// Who granted what to whom, by the grant's id.
+    /// The person and client of a grant, by its id.
     func owner(ofGrant id: String) -> Acquaintance? { owners[id] }
 
-    /// Notes that Apple tells a client of a person. The grant that there is stays the same one, with the address of today.
+    /// Stores that Apple has introduced a person to a client. An existing grant keeps its id and gets the current address.
     ///
     /// - Returns: true the first time.
     mutating func meet(_ acquaintance: Acquaintance, grant: Grant) -> Bool {
@@ -82,13 +82,13 @@ struct SimulatorState: Sendable {
         return true
     }
 
-    /// Ends a grant; the person's name is told again the next time.
+    /// Ends a grant; the person's name is sent again the next time.
     mutating func revoke(_ acquaintance: Acquaintance) {
         forget(acquaintance)
         order.removeAll { $0 == acquaintance }
     }
 
-    /// Moves an app of Apple's to another team. What tokens stand for that were issued before is nothing any more.
+    /// Moves an Apple app to another team. Tokens that were issued before become invalid.
     mutating func setMove(_ move: AppMove, of clientID: String, newID: () -> String) {
         if moves[clientID]?.teams != move.teams {
             for acquaintance in order where acquaintance.clientID == clientID {

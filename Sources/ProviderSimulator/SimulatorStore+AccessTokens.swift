@@ -3,7 +3,7 @@ import HTTPTypes
 import JOSE
 
 extension SimulatorStore {
-    /// Google's `tokeninfo` of an access token: what it is for, numbers and truth values as texts.
+    /// Google's `tokeninfo` of an access token: its client, user and scopes; numbers and booleans are strings.
     func googleTokenInfo(_ token: String?) throws(OAuthError) -> JSONObject {
         guard let access = live(token, .google) else {
             throw OAuthError(word: "invalid_token", sentence: "Invalid Value")
@@ -22,7 +22,7 @@ extension SimulatorStore {
         return body
     }
 
-    /// Google's `userinfo`: whose the token is.
+    /// Google's `userinfo`: the token's user.
     func googleUserInfo(_ token: String?) throws(OAuthError) -> JSONObject {
         guard let access = live(token, .google) else {
             throw OAuthError(status: .unauthorized, word: "invalid_request", sentence: "Invalid Credentials")
@@ -39,9 +39,9 @@ extension SimulatorStore {
         return body
     }
 
-    /// Facebook's `debug_token`: for which app a token is, and whether it is valid.
+    /// Facebook's `debug_token`: the app of a token, and whether the token is valid.
     ///
-    /// - Parameter appToken: `APPID|SECRET`; the secret of an app that is registered must be right.
+    /// - Parameter appToken: `APPID|SECRET`; the secret of a registered app must be right.
     func facebookDebugToken(_ token: String?, appToken: String?) throws(FacebookError) -> JSONObject {
         guard let appToken, !appToken.isEmpty else {
             throw FacebookError(104, "An access token is required to request this resource.")
@@ -60,7 +60,7 @@ extension SimulatorStore {
             return Self.invalid(190, "Invalid OAuth access token - Cannot parse access token")
         }
         guard access.clientID == parts[0] else {
-            // Of another app's token nothing is told: the call itself fails.
+            // For another app's token the call fails and discloses nothing.
             throw FacebookError(100, "(#100) The App_id in the input_token did not match the Viewing App")
         }
         let isValid = environment.nowSeconds() < access.expiresAtSeconds

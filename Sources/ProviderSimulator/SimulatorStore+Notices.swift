@@ -1,6 +1,6 @@
 import JOSE
 
-/// A message of a provider, signed.
+/// A signed message of a provider.
 struct MadeNotice: Sendable {
     /// The compact JWS.
     let token: String
@@ -12,7 +12,7 @@ extension SimulatorStore {
     /// Apple's `exp` of a notification, in seconds after its `iat`.
     private static let appleNoticeSeconds: Int64 = 86_400
 
-    /// A server notification of Apple's: the event is a text that is JSON once more.
+    /// An Apple server notification: the event is a text that itself contains JSON.
     func appleNotice(_ order: NoticeOrder) throws -> MadeNotice {
         let (identifier, issuedAt) = begin(order)
         var event: JSONObject = ["type": .string(order.type)]
@@ -30,7 +30,7 @@ extension SimulatorStore {
         return MadeNotice(token: try sign(claims, order.overrides, .apple, type: nil), identifier: identifier)
     }
 
-    /// A security event token of Google's (RFC 8417): without `exp`, and the issuer with a slash at its end.
+    /// A Google security event token (RFC 8417): without `exp`, and with a slash at the end of the issuer.
     func googleNotice(_ order: NoticeOrder) throws -> MadeNotice {
         let (identifier, issuedAt) = begin(order)
         let issuer = Provider.google.issuer + "/"
@@ -56,7 +56,7 @@ extension SimulatorStore {
         )
     }
 
-    /// The event's URI; a URI stands for itself.
+    /// The event's URI; a type that is a URI already is kept.
     private static func googleEvent(_ type: String) -> String {
         if type.contains(":") { return type }
         let isOfOAuth = type == "tokens-revoked" || type == "token-revoked"

@@ -1,23 +1,23 @@
 import JOSE
 
-/// What a sign-in gives to the app, or to the browser on its way back.
+/// The result of a sign-in for the app, or for the browser on its way back.
 struct SignInResult: Sendable {
     var idToken: String?
     var code: String?
     var accessToken: String?
-    /// What Apple tells the first time only.
+    /// What Apple sends the first time only.
     var user: JSONObject?
 }
 
 extension SimulatorStore {
-    /// Signs a person in with Apple. The name comes with the first time that this client sees the person.
+    /// Signs a person in with Apple. The name is included the first time that this client sees the person.
     func signInWithApple(_ order: SignInOrder) throws -> SignInResult {
         let formerly = SimulatorState.Acquaintance(clientID: order.clientID, subject: order.person.subject)
         let asked = order
         let order = moved(order)
         let acquaintance = SimulatorState.Acquaintance(clientID: order.clientID, subject: order.person.subject)
         let known = state.grant(of: acquaintance)
-        // Whom the app knew before it was moved isn't new to it.
+        // A person whom the app knew before its move isn't new to it.
         let isFirst = known == nil && state.grant(of: formerly) == nil
         let grant = SimulatorState.Grant(
             id: known?.id ?? Hex.encode(environment.randomBytes(16)),
@@ -37,7 +37,7 @@ extension SimulatorStore {
                 .apple
             )
         }
-        // Kept before it is told: who was told a name once is never told it again.
+        // Stored before the name is sent: a client gets a person's name only once.
         if grant != known { try change { _ = $0.meet(acquaintance, grant: grant) } }
         keepCode(code, order, .apple, grantID: grant.id)
         if isFirst { result.user = user(order) }
@@ -48,7 +48,7 @@ extension SimulatorStore {
     /// Signs a person in with Google.
     func signInWithGoogle(_ order: SignInOrder) throws -> SignInResult {
         var order = order
-        // As long as what the SDK makes; the app never learns it.
+        // As long as the SDK's nonces; the app never learns it.
         if order.sdk == .ios { order.nonce = Base64URL.encode(environment.randomBytes(32)) }
         let code = "4/0A\(Base64URL.encode(environment.randomBytes(48)))"
         var result = SignInResult(code: code)
@@ -56,7 +56,7 @@ extension SimulatorStore {
         if order.wantsIDToken {
             var signIn = signIn(order, .google, order.overrides)
             if order.isHybrid { signIn.code = code }
-            // The iOS SDK's comes from the token endpoint, where an access token is beside it.
+            // The iOS SDK's ID token comes from the token endpoint, together with an access token.
             if order.sdk == .ios { signIn.accessToken = result.accessToken }
             result.idToken = try sign(TokenClaims.google(signIn), order.overrides, .google)
         }
@@ -65,8 +65,8 @@ extension SimulatorStore {
         return result
     }
 
-    /// The grant of which a code of Google's brings the refresh token: an app's first one of a person, and the first after a
-    /// revocation. In a browser none does, as where nobody asks for offline access.
+    /// The grant whose refresh token a Google code brings: an app's first grant of a person, and the first after a revocation. In a
+    /// browser there is none, as without a request for offline access.
     private func newGoogleGrant(_ order: SignInOrder) throws -> String? {
         let acquaintance = SimulatorState.Acquaintance(
             clientID: Self.googleClient(order.clientID),
@@ -83,7 +83,7 @@ extension SimulatorStore {
         return grant.id
     }
 
-    /// A client of Google's among all whom people granted something: Apple may have one of the same name.
+    /// The key of a Google client among all clients with grants: Apple may have a client of the same name.
     static func googleClient(_ clientID: String) -> String { "google \(clientID)" }
 
     /// Signs a person in with Facebook: classic login's access token, and Limited Login's ID token.
@@ -113,7 +113,7 @@ extension SimulatorStore {
         return token
     }
 
-    /// The claims' part that all tokens share, at this moment.
+    /// The data that all tokens share, at this moment.
     func signIn(_ order: SignInOrder, _ provider: Provider, _ overrides: TokenOverrides) -> TokenClaims.SignIn {
         let issuedAt = environment.nowSeconds() + overrides.issuedInSeconds
         return TokenClaims.SignIn(
@@ -140,7 +140,7 @@ extension SimulatorStore {
         )
     }
 
-    /// What Apple hands to the app beside the token, the first time: the name, and the e-mail as the app sees it. Nil if the
+    /// The user object that Apple sends beside the token the first time: the name, and the e-mail as the app sees it. Nil if the
     /// app asked for neither.
     private func user(_ order: SignInOrder) -> JSONObject? {
         guard order.tellsName || order.tellsEmail else { return nil }

@@ -47,7 +47,7 @@ extension SimulatorStore {
         }
     }
 
-    /// Apple's revocation endpoint: ends the whole grant that a token belongs to, and is silent about any other token.
+    /// Apple's revocation endpoint: ends the whole grant that a token belongs to, and ignores any other token.
     func appleRevoke(_ form: FormFields) throws {
         let (clientID, _) = try authenticateWithApple(form)
         guard let token = form["token"], !token.isEmpty else { throw OAuthError.invalidRequest }
@@ -60,7 +60,7 @@ extension SimulatorStore {
         try change { $0.revoke(owner) }
     }
 
-    /// Google's revocation endpoint, which asks for no client: ends the grant of a refresh token.
+    /// Google's revocation endpoint, which needs no client authentication: ends the grant of a refresh token.
     func googleRevoke(_ token: String?) throws {
         guard let token, !token.isEmpty else {
             throw OAuthError.invalidRequest("Missing required parameter: token")
@@ -73,7 +73,7 @@ extension SimulatorStore {
 
     /// Google's token endpoint.
     ///
-    /// - Parameter basic: client id and secret of an `Authorization` field, which count like those of the form.
+    /// - Parameter basic: client id and secret of an `Authorization` header, which take precedence over those of the form.
     func googleTokens(_ form: FormFields, basic: (clientID: String, secret: String)?) throws -> JSONObject {
         guard form.repeatedName == nil, let clientID = basic?.clientID ?? form["client_id"], !clientID.isEmpty else {
             throw OAuthError.invalidRequest("Could not determine client ID from request.")
@@ -105,7 +105,7 @@ extension SimulatorStore {
         return body
     }
 
-    /// An access token for a refresh token, which stays the same.
+    /// A new access token for a refresh token, which stays the same.
     private func googleRefresh(_ token: String, _ clientID: String) throws -> JSONObject {
         guard let grantID = GrantToken.grantID(token, .refresh, key: state.tokenKey),
             let owner = state.owner(ofGrant: grantID), let grant = state.grant(of: owner),
@@ -125,7 +125,7 @@ extension SimulatorStore {
         ]
     }
 
-    /// The client that a form names and proves to be, and the team in whose name.
+    /// Authenticates the client of a form. Returns the client and its team.
     func authenticateWithApple(_ form: FormFields) throws(OAuthError) -> (clientID: String, teamID: String) {
         guard form.repeatedName == nil else { throw .invalidRequest }
         guard let clientID = form["client_id"], !clientID.isEmpty, let secret = form["client_secret"] else {
@@ -140,7 +140,7 @@ extension SimulatorStore {
         return (clientID, teamID)
     }
 
-    /// The code of a form, which is spent by this. One that isn't this client's stays as it was.
+    /// Spends and returns the code of a form. A code of another client is left unchanged.
     private func spend(
         _ form: FormFields,
         _ provider: Provider,
@@ -175,7 +175,7 @@ extension SimulatorStore {
         return code
     }
 
-    /// Where the code is said to have been sent. Google's SDKs for apps send an empty text, its popup a word.
+    /// The redirect URI that the form names. Google's SDKs for apps send an empty text, its popup a word.
     private static func redirectURI(_ form: FormFields, _ provider: Provider) -> String? {
         guard let text = form["redirect_uri"] else { return nil }
         return provider == .google && (text.isEmpty || text == "postmessage") ? nil : text
@@ -191,7 +191,7 @@ extension SimulatorStore {
     }
 }
 
-/// The scopes of a sign-in as Google writes them.
+/// The scopes of a sign-in in Google's format.
 enum GoogleScopes {
     static func text(tellsEmail: Bool) -> String {
         let email = tellsEmail ? "https://www.googleapis.com/auth/userinfo.email " : ""

@@ -2,18 +2,18 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// An app of Apple's that went from team to team.
+/// An Apple app that was moved from team to team.
 struct AppMove: Sendable, Hashable {
-    /// The most moves of an app, and the most apps that are moved.
+    /// The maximum of moves of an app, and of moved apps.
     static let teamsMax = 16
     static let appsMax = 100
 
-    /// The teams that it went to, today's last.
+    /// The teams that it was moved to, the current one last.
     var teams: [String]
-    /// Whether the 60 days are over in which Apple tells of the last move.
+    /// Whether the 60 days are over in which Apple's tokens name the last move.
     var isOver = false
 
-    /// A person as the app's team of today knows them, and the name between it and the team before.
+    /// A person as the app's current team knows them, and the transfer identifier between it and the team before.
     func moved(_ person: Person) -> (person: Person, transferSubject: String?) {
         var person = person
         var transferSubject: String?
@@ -21,24 +21,24 @@ struct AppMove: Sendable, Hashable {
             transferSubject = Self.transferSubject(of: person.subject, to: team)
             let told = person.toldEmail
             person.subject = Self.subject(of: person.subject, in: team)
-            // With the name a relay address changes, and no other does.
+            // With the subject, a relay address changes; other addresses don't.
             if person.hidesEmail { person.email = told }
         }
         return (person, isOver ? nil : transferSubject)
     }
 
-    /// What another team calls somebody whom a team calls `subject`.
+    /// Another team's subject for the user whom a team calls `subject`.
     static func subject(of subject: String, in team: String) -> String {
         Person.subject(.apple, email: "in \(team) \(subject)")
     }
 
-    /// What is handed from the one team to the other.
+    /// The transfer identifier that one team hands to the other.
     static func transferSubject(of subject: String, to team: String) -> String {
         Person.subject(.apple, email: "to \(team) \(subject)")
     }
 }
 
-/// An access token by which a team moves its users.
+/// An access token with which a team moves its users.
 struct MigrationToken: Sendable, Hashable {
     /// How long one lives, in seconds.
     static let lifetimeSeconds: Int64 = 3600
@@ -50,11 +50,11 @@ struct MigrationToken: Sendable, Hashable {
 
 /// A person on the way to another team.
 struct UserTransfer: Sendable, Hashable {
-    /// What the team before calls them.
+    /// The subject in the team before.
     var subject: String
-    /// The team that they go to.
+    /// The team that the user is moved to.
     var target: String
-    /// The address as the team before is told it.
+    /// The address as the team before sees it.
     var email: String?
     var isPrivateEmail: Bool
 }
@@ -62,7 +62,7 @@ struct UserTransfer: Sendable, Hashable {
 /// Users who are moved to another team ("Transferring your apps and users to another team", "Bringing new apps and users into your
 /// team" of Apple's documentation).
 extension SimulatorStore {
-    /// The order as today's team of its app sees it.
+    /// The order as the current team of its app sees it.
     func moved(_ order: SignInOrder) -> SignInOrder {
         guard let move = state.moves[order.clientID] else { return order }
         var order = order
@@ -70,7 +70,7 @@ extension SimulatorStore {
         return order
     }
 
-    /// Moves an app to a team, or ends the time in which its tokens tell of its last move.
+    /// Moves an app to a team, or ends the time in which its tokens name its last move.
     ///
     /// - Returns: its moves; nil if there is none to end, or no room for more.
     func moveApp(_ clientID: String, to teamID: String?, isOver: Bool) throws -> AppMove? {
@@ -103,7 +103,8 @@ extension SimulatorStore {
         ]
     }
 
-    /// Tells the team that an app leaves what to hand over of a person, and the team that it goes to what it will call them.
+    /// Returns a user's transfer identifier to the team that the app leaves, and the user's new subject to the team that it goes
+    /// to.
     func userMigrationInfo(_ form: FormFields, token: String?) throws(OAuthError) -> JSONObject {
         let (clientID, teamID) = try authenticateWithApple(form)
         guard let token, let access = migrationTokens[token], access.clientID == clientID, access.teamID == teamID,

@@ -1,9 +1,9 @@
 import HTTPJSON
 import JOSE
 
-/// The simulator's state and what is done with it, one at a time; kept in a file if there is one.
+/// The simulator's state and its operations, one at a time; stored in a file if there is one.
 actor SimulatorStore {
-    /// What comes from outside: tests pass their own.
+    /// The clock and the random generator: tests pass their own.
     struct Environment: Sendable {
         /// Unix time in seconds.
         var nowSeconds: @Sendable () -> Int64
@@ -11,13 +11,13 @@ actor SimulatorStore {
         var randomBytes: @Sendable (Int) -> [UInt8]
     }
 
-    /// The most codes that are remembered, those that are spent or over included.
+    /// The maximum of remembered codes, including spent and expired ones.
     static let codesMax = 4096
-    /// The most access tokens of Google and Facebook.
+    /// The maximum of access tokens of Google and Facebook.
     static let accessTokensMax = 20_000
-    /// The most access tokens by which users are moved to another team.
+    /// The maximum of access tokens with which users are moved to another team.
     static let migrationTokensMax = 1000
-    /// The most people that a page offers to choose from, for each provider.
+    /// The maximum of people that a page offers to choose from, for each provider.
     static let recentPeopleMax = 8
 
     var codes = BoundedTable<AuthorizationCode>(countMax: codesMax)
@@ -33,9 +33,9 @@ actor SimulatorStore {
     private var foreign: SigningKey?
     private let file: StateFile?
 
-    /// Takes over the file's state, or begins with a new one.
+    /// Loads the file's state, or begins with a new one.
     ///
-    /// - Parameter clients: those that are known from the start, whatever the state says.
+    /// - Parameter clients: the clients known from the start, regardless of the state.
     init(
         file: StateFile?,
         clients: ClientRegistry = ClientRegistry(),
@@ -56,7 +56,7 @@ actor SimulatorStore {
 
     // MARK: - Endpoints
 
-    /// Counts a call, and tells how it shall go.
+    /// Counts a call, and returns how to respond to it.
     func beginCall(_ endpoint: Endpoint) -> Misbehaviour {
         counts[endpoint, default: 0] += 1
         guard var misbehaviour = misbehaviours[endpoint] else { return .off }
@@ -72,7 +72,7 @@ actor SimulatorStore {
         misbehaviours[endpoint] = misbehaviour.mode == .off ? nil : misbehaviour
     }
 
-    /// How often each endpoint was called since the start, or since it was last asked for with `isReset`.
+    /// The number of calls of each endpoint since the start, or since the last call with `isReset`, which resets them first.
     func callCounts(isReset: Bool = false) -> JSONObject {
         if isReset { counts = [:] }
         var body = JSONObject()
@@ -91,7 +91,7 @@ actor SimulatorStore {
     /// The published keys of a provider.
     func keys(_ provider: Provider) -> JSONObject { state.ring(provider).published }
 
-    /// The `kid` of the key that signs, and those of all that are published.
+    /// The `kid` of the signing key, and those of all published keys.
     func keyIDs(_ provider: Provider) -> (current: String, published: [String]) {
         let ring = state.ring(provider)
         return (ring.current.keyID, ring.keys.map(\.keyID))
@@ -101,13 +101,13 @@ actor SimulatorStore {
         try change { try $0.rotate(provider, droppingOld: droppingOld) }
     }
 
-    /// Signs the claims of an ID token with the key of today.
+    /// Signs the claims of an ID token with the current key.
     func sign(_ claims: JSONObject, _ overrides: TokenOverrides, _ provider: Provider) throws -> String {
-        // Apple writes no type.
+        // Apple's tokens have no `typ`.
         try sign(claims, overrides, provider, type: provider == .apple ? nil : "JWT")
     }
 
-    /// Signs claims with the key of today.
+    /// Signs claims with the current key.
     ///
     /// - Parameter type: the header's `typ`; nil for none.
     func sign(
@@ -129,12 +129,12 @@ actor SimulatorStore {
 
     // MARK: - Clients and people
 
-    /// What is known of a client: of the file and of those that were registered since.
+    /// The known registrations of a client: from the file and those added since.
     func clients(_ provider: Provider, _ clientID: String) -> [RegisteredClient] {
         fileClients.all(provider, clientID) + state.clients.all(provider, clientID)
     }
 
-    /// Registers a client. False if there is no room for more.
+    /// Registers a client. Returns false if there is no room for more.
     func register(_ client: RegisteredClient) throws -> Bool {
         var isKept = false
         try change { isKept = $0.clients.register(client) }
@@ -150,7 +150,7 @@ actor SimulatorStore {
 
     // MARK: - Keeping
 
-    /// Changes the state, once the change is kept.
+    /// Stores a change of the state, then applies it.
     func change(_ body: (inout SimulatorState) throws -> Void) throws {
         var next = state
         try body(&next)

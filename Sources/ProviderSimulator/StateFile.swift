@@ -1,6 +1,6 @@
 import Glibc
 
-/// The file that keeps the simulator's state from one run to the next. Readable by its owner only: it holds keys.
+/// The file that keeps the simulator's state from one run to the next. Only its owner can read it, since it contains keys.
 struct StateFile: Sendable {
     /// A file that could not be read or written.
     struct Fault: Error, CustomStringConvertible {
@@ -16,7 +16,7 @@ struct StateFile: Sendable {
 
     let path: String
 
-    /// The file's bytes; nil if there is none.
+    /// The file's bytes; nil if there is no file.
     func read() throws(Fault) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -38,7 +38,7 @@ struct StateFile: Sendable {
         }
     }
 
-    /// Replaces the file whole: a crash leaves the old one or the new one, never a half.
+    /// Replaces the whole file: a crash leaves the old or the new file, never a part.
     func write(_ bytes: [UInt8]) throws(Fault) {
         let temporary = path + ".new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)

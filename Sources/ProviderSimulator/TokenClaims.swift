@@ -2,28 +2,28 @@ import JOSE
 
 /// The claims of the providers' ID tokens, in the order in which the real ones have been seen to write them.
 enum TokenClaims {
-    /// What a sign-in is about.
+    /// The data of a sign-in.
     struct SignIn: Sendable {
         var clientID: String
-        /// What the app, or its SDK, handed to the provider; copied into the claim as it is.
+        /// The nonce that the app, or its SDK, sent to the provider; copied into the claim unchanged.
         var nonce: String?
         var person: Person
         var authenticatedAtSeconds: Int64
         var issuedAtSeconds: Int64
         var expiresAtSeconds: Int64
-        /// Whether the app may know the address.
+        /// Whether the app gets the e-mail address.
         var tellsEmail = true
         /// The code that comes with the token, which `c_hash` binds (OpenID Connect Core section 3.3.2.11).
         var code: String?
         /// The access token that comes with it, which `at_hash` binds (section 3.1.3.6).
         var accessToken: String?
-        /// Apple: by what the person's former name is found.
+        /// Apple: the transfer identifier, which leads to the person's former subject.
         var transferSubject: String?
     }
 
-    /// Apple's: the e-mail may be a relay, the name is never there.
+    /// Apple's claims: the e-mail may be a relay address, and the name is never included.
     ///
-    /// - Parameter isFirst: whether this client sees the person for the first time; only then `real_user_status` is told.
+    /// - Parameter isFirst: whether this client sees the person for the first time; only then `real_user_status` is included.
     static func apple(_ signIn: SignIn, isFirst: Bool) -> JSONObject {
         var claims: JSONObject = [
             "iss": .string(Provider.apple.issuer),
@@ -47,7 +47,7 @@ enum TokenClaims {
         return claims
     }
 
-    /// What Apple's token endpoint answers to a refresh token: no nonce, and nothing of the sign-in.
+    /// The claims in the response of Apple's token endpoint to a refresh token: no nonce, and nothing about the sign-in.
     static func appleRefresh(
         _ acquaintance: SimulatorState.Acquaintance,
         _ grant: SimulatorState.Grant,
@@ -70,7 +70,7 @@ enum TokenClaims {
         return claims
     }
 
-    /// Google's, with the name.
+    /// Google's claims, with the name.
     static func google(_ signIn: SignIn) -> JSONObject {
         let person = signIn.person
         var claims: JSONObject = [
@@ -91,7 +91,7 @@ enum TokenClaims {
         return claims
     }
 
-    /// Facebook's, of Limited Login: with a `jti`, and without `email_verified`.
+    /// Facebook's claims, of Limited Login: with a `jti`, and without `email_verified`.
     static func facebook(_ signIn: SignIn, tokenID: String) -> JSONObject {
         var claims: JSONObject = [
             "iss": .string(Provider.facebook.issuer),

@@ -1,7 +1,7 @@
 import HTTPJSON
 import JOSE
 
-/// How one token shall differ from what the provider would issue, so that each reason to refuse it can be tried.
+/// How a token differs from the one that the provider would issue, so that each reason to reject it can be tested.
 struct TokenOverrides: Sendable {
     /// How the token is signed.
     enum Signature: String, Sendable, CaseIterable {
@@ -22,7 +22,7 @@ struct TokenOverrides: Sendable {
     var expiresInSeconds: Int64?
     /// Seconds from now to `iat`; may be negative.
     var issuedInSeconds: Int64 = 0
-    /// Whether `email_verified` and `is_private_email` are the texts "true" and "false", as Apple sometimes has it.
+    /// Whether `email_verified` and `is_private_email` are the texts "true" and "false", as Apple sometimes sends them.
     var hasTextBooleans = false
     /// Claims to set or replace, `iss` and `aud` among them.
     var claims = JSONObject()
@@ -62,7 +62,7 @@ struct TokenOverrides: Sendable {
     /// Ten years: far enough for every test, and no arithmetic overflows.
     static let secondsMax: Int64 = 315_360_000
 
-    /// The claims as they shall be signed.
+    /// The claims to sign.
     func applied(to claims: JSONObject) -> JSONObject {
         var result = claims
         if hasTextBooleans {

@@ -5,8 +5,8 @@ enum TokenSigner {
     /// A compact JWS.
     ///
     /// - Parameters:
-    ///   - foreign: a key that is published nowhere.
-    ///   - type: the header's `typ`; Google writes JWT, Apple nothing.
+    ///   - foreign: a key that is not published.
+    ///   - type: the header's `typ`; Google's is JWT, Apple has none.
     static func sign(
         _ claims: JSONObject,
         signature: TokenOverrides.Signature,

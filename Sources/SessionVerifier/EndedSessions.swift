@@ -1,17 +1,17 @@
-/// Which sessions ended, kept for as long as a token of theirs could be believed. A pure value: time is passed in.
+/// The ended sessions, kept for as long as their tokens could be accepted. A pure value: time is passed in.
 ///
-/// Two generations: what is in the older one goes after the time that tokens are believed, so that each is kept for that time
-/// and at most twice of it.
+/// Two generations: the older one is dropped after the time that tokens are accepted, so that each session is kept for at least
+/// that time and at most twice of it.
 struct EndedSessions: Sendable {
     let countMax: Int
-    /// For how long a token of an ended session may look valid.
+    /// How long a token of an ended session may look valid.
     private(set) var believed: Duration = .seconds(3_600)
     private var newer: Set<SessionKey> = []
     private var older: Set<SessionKey> = []
     private var turnedAt: ContinuousClock.Instant
-    /// Until when one that was not kept may matter; nil if all are.
+    /// Until when a session that was not kept may matter; nil if all are kept.
     private var incompleteUntil: ContinuousClock.Instant?
-    /// Sessions that were begun before it have ended, in Unix milliseconds.
+    /// All sessions begun before this time have ended, in Unix milliseconds.
     var sessionsFromMilliseconds: Int64 = 0
 
     init(countMax: Int, now: ContinuousClock.Instant) {
@@ -19,10 +19,10 @@ struct EndedSessions: Sendable {
         turnedAt = now
     }
 
-    /// How many are kept.
+    /// The number of kept sessions.
     var count: Int { newer.count + older.count }
 
-    /// Takes one that ended.
+    /// Adds an ended session.
     mutating func insert(_ session: SessionKey, now: ContinuousClock.Instant) {
         if newer.contains(session) { return }
         guard count < countMax else {
@@ -32,7 +32,7 @@ struct EndedSessions: Sendable {
         newer.insert(session)
     }
 
-    /// Lets go of those that don't matter any more. To be called now and then.
+    /// Drops sessions that don't matter any more. To be called now and then.
     mutating func turn(now: ContinuousClock.Instant) {
         if let end = incompleteUntil, now >= end { incompleteUntil = nil }
         guard now - turnedAt >= believed else { return }
@@ -41,16 +41,17 @@ struct EndedSessions: Sendable {
         turnedAt = now
     }
 
-    /// Takes the time that tokens are believed, as identity tells it; one that was longer counts on, since those are kept by it.
+    /// Takes the time that tokens are accepted, as identity sends it. A longer earlier time stays in force: earlier tokens may live
+    /// that long.
     mutating func believe(for time: Duration) { if time > believed { believed = time } }
 
-    /// Forgets all.
+    /// Drops all sessions.
     mutating func forget() { (newer, older, incompleteUntil, sessionsFromMilliseconds) = ([], [], nil, 0) }
 
-    /// Whether all are here that were told.
+    /// Whether all received sessions are kept.
     var isComplete: Bool { incompleteUntil == nil }
 
-    /// Whether a token's session is one that ended; nil if that can't be told by what is kept.
+    /// Whether a token's session has ended; nil if the kept sessions don't decide it.
     func hasEnded(_ claims: TokenClaims) -> Bool? {
         if newer.contains(claims.session) || older.contains(claims.session) { return true }
         guard sessionsFromMilliseconds > 0 else { return false }

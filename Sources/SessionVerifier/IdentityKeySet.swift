@@ -5,9 +5,9 @@ import Synchronization
 
 /// Identity's public keys: fetched once per max-age, and when a token names a key that isn't known. Any thread.
 final class IdentityKeySet: Sendable {
-    /// The longest that a set is kept, whatever identity says: a key that must go, goes within this.
+    /// The longest time that a set is kept, whatever identity says: a removed key is dropped within this time.
     private static let ageMax: Duration = .seconds(3_600)
-    /// The wait after a fetch in the background that failed.
+    /// The wait after a failed fetch in the background.
     private static let retryWait: Duration = .seconds(5)
     /// The least time between two fetches while there is no set at all.
     private static let firstCooldown: Duration = .milliseconds(250)
@@ -26,7 +26,7 @@ final class IdentityKeySet: Sendable {
     private let cooldown: Duration
     private let changed: @Sendable () -> Void
 
-    /// - Parameter changed: called when the set is another one: what was verified by the one before may count no more.
+    /// - Parameter changed: called when the set has changed: tokens verified with the previous one may be invalid now.
     init(
         client: IdentityServiceClient,
         timeout: Duration,
@@ -39,17 +39,17 @@ final class IdentityKeySet: Sendable {
         self.changed = changed
     }
 
-    /// The key of that name. Waits for a fetch if there is none, unless there was one lately.
+    /// The key of this id. If it is unknown, waits for a fetch, unless there was one lately.
     func key(id: String, algorithm: SignatureAlgorithm) async throws(SessionRefusal) -> VerificationKey {
         if let key = known(id, algorithm) { return key }
         let error = await fetchUnlessLately()
         if let key = known(id, algorithm) { return key }
-        // A set that is there and could be fetched doesn't have it. Otherwise nobody knows.
+        // A fetched set doesn't have the key. With a fetch error it is unknown whether the key exists.
         if let error { throw .unavailable(error) }
         throw .invalid
     }
 
-    /// Keeps the set young until the task is cancelled.
+    /// Keeps the set fresh until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let wait = (try? await fetch()) ?? Self.retryWait
@@ -61,7 +61,7 @@ final class IdentityKeySet: Sendable {
         state.withLock { $0.keys }?.key(id: id, algorithm: algorithm)
     }
 
-    /// Why there is no new set; nil if there is one from lately.
+    /// Fetches the set, unless that was tried lately. Returns why there is no new set; nil if there is a recent one.
     private func fetchUnlessLately() async -> RPCError? {
         let (isLate, error) = state.withLock { state in
             guard let fetchedAt = state.fetchedAt, state.fetch == nil else { return (true, state.lastError) }
@@ -77,11 +77,11 @@ final class IdentityKeySet: Sendable {
         }
     }
 
-    /// Fetches the set; many at once share one call. Gives the time for which it may be kept.
+    /// Fetches the set; concurrent callers share one call. Returns how long the set may be kept.
     private func fetch() async throws -> Duration {
         let task = state.withLock { state in
             if let fetch = state.fetch { return fetch }
-            // Of nobody's call: who began it may be cancelled, and the others wait on.
+            // A task of its own: the caller that began it may be cancelled, while others still wait.
             let fetch = Task { try await self.fetchNow() }
             state.fetch = fetch
             return fetch

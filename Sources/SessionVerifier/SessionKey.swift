@@ -1,4 +1,4 @@
-/// A session's id in sixteen bytes; a text of another form than a UUID's has none.
+/// A session's id in sixteen bytes; nil for a text that is no UUID.
 struct SessionKey: Sendable, Hashable {
     let high: UInt64
     let low: UInt64

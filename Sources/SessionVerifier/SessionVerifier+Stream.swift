@@ -3,23 +3,24 @@ import RPC
 import Synchronization
 
 extension SessionVerifier {
-    /// Thrown where a stream is there and says nothing.
+    /// Thrown when an open stream is silent.
     private struct Silence: Error {}
 
-    /// Holds one stream after the other until the task is cancelled.
+    /// Keeps one stream after the other open until the task is cancelled.
     func holdStreams() async {
         let backoff = Backoff(first: configuration.reconnectWait, max: configuration.reconnectWaitMax)
         var failures = 0
         while !Task.isCancelled {
             let wasGood = await holdStream()
             state.streamEnded()
-            // After one that was good the next replica is tried at once, or nearly: those whose server stops all come then.
+            // After a good stream the next replica is tried almost at once, with a short wait: when a server stops, all its clients
+            // reconnect then.
             failures = wasGood ? 1 : failures + 1
             try? await Task.sleep(for: backoff.wait(failures: failures, random: .random(in: 0..<1)))
         }
     }
 
-    /// Takes what a stream tells until it ends. Whether it told all, once.
+    /// Applies a stream's messages until it ends. Returns whether the stream ever caught up.
     private func holdStream() async -> Bool {
         state.streamBegins()
         var options = CallOptions(deadline: .never)
@@ -27,7 +28,7 @@ extension SessionVerifier {
         var request = IdentityV1.WatchRevocationsRequest()
         request.position = .init(state.position)
         let wasGood = WasGood()
-        // Whatever it throws, the next one is opened.
+        // Whatever it throws, the next stream is opened.
         try? await client.watchRevocations(request, options: options) { messages in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
@@ -44,7 +45,7 @@ extension SessionVerifier {
         return wasGood.isSet
     }
 
-    /// Throws when nothing was heard for too long: a connection that is cut without a word would be waited for.
+    /// Throws when the stream has been silent for too long: else a connection that is cut silently would be waited for.
     private func watchForSilence() async throws {
         while true {
             try await Task.sleep(for: state.silenceMax / 2)
@@ -53,7 +54,7 @@ extension SessionVerifier {
     }
 }
 
-/// Whether a stream has told all, once; of two tasks that share nothing else.
+/// Whether a stream has ever caught up; two tasks share this and nothing else.
 private final class WasGood: Sendable {
     private let flag = Atomic(false)
 

@@ -3,24 +3,23 @@ import JOSE
 import RPC
 import ServiceLifecycle
 
-/// Verifies access tokens of identity for a service of its own, without a call each time: by identity's public keys, and by
-/// the stream of sessions that end, which is held while ``run()`` runs.
+/// Verifies identity's access tokens for another service, without a call each time: by identity's public keys, and by the stream of
+/// ended sessions, which is open while ``run()`` runs.
 ///
-/// A token of a session that ended is refused within moments of its end. While that can't be relied on (the stream is down, was
-/// silent for too long, or what ended meanwhile isn't told yet), identity is asked for each call, as CheckSession. A call never
-/// waits for the stream.
+/// A token of an ended session is rejected within moments of the end. While that isn't certain (the stream is down, was silent for
+/// too long, or hasn't caught up yet), each call asks identity by CheckSession. A call never waits for the stream.
 ///
 /// Any thread. As a `Service` it ends with its `ServiceGroup`.
 public final class SessionVerifier: Service {
-    /// How a verifier is doing.
+    /// A verifier's statistics.
     public struct Statistics: Sendable, Hashable {
-        /// Whether tokens are verified without asking now.
+        /// Whether tokens are verified without asking identity now.
         public let isCurrent: Bool
-        /// Sessions that ended and are kept, as their tokens could still look valid.
+        /// The ended sessions that are kept, since their tokens could still look valid.
         public let endedSessions: Int
-        /// Calls in which identity had to be asked, so far.
+        /// The calls so far in which identity had to be asked.
         public let asked: UInt64
-        /// Streams that were opened, so far; many are a sign of a network or a proxy that cuts them.
+        /// The streams opened so far; many of them suggest that a network or a proxy cuts them.
         public let streams: UInt64
     }
 
@@ -30,12 +29,12 @@ public final class SessionVerifier: Service {
     let state: VerifierState
     let nowMilliseconds: @Sendable () -> Int64
 
-    /// A verifier. Until it runs, identity is asked for each call.
+    /// A verifier. Until it runs, each call asks identity.
     ///
     /// - Parameters:
-    ///   - channel: to identity, best to all its replicas: a stream that ends is opened again at the next one. Neither opened
-    ///     nor closed.
-    ///   - configuration: what tokens must name, and the bounds.
+    ///   - channel: a channel to identity, best to all its replicas: a stream that ends is opened again at the next one. The
+    ///     verifier neither opens nor closes it.
+    ///   - configuration: the required claims of tokens, and the limits.
     public convenience init(channel: any ClientChannel, configuration: SessionVerifierConfiguration) {
         self.init(channel: channel, configuration: configuration) { WallTime.nowMilliseconds }
     }
@@ -58,11 +57,10 @@ public final class SessionVerifier: Service {
         ) { state.forgetTokens() }
     }
 
-    /// How it is doing; for metrics.
+    /// The current statistics, for metrics.
     public var statistics: Statistics { state.statistics }
 
-    /// Holds the stream and keeps the keys young, until a graceful shutdown or the task's cancellation. What fails is tried
-    /// again.
+    /// Keeps the stream open and the keys fresh, until a graceful shutdown or the task's cancellation. Failures are retried.
     public func run() async {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
@@ -72,10 +70,10 @@ public final class SessionVerifier: Service {
         }
     }
 
-    /// Tells whose an access token is.
+    /// Verifies an access token and returns its session.
     ///
-    /// - Parameter token: what follows `Bearer ` in `authorization`.
-    /// - Throws: why it lets nobody in. Of these `.unavailable` says nothing of the token.
+    /// - Parameter token: the part of `authorization` after `Bearer `.
+    /// - Throws: why the token is rejected. `.unavailable` says nothing about the token.
     public func verify(_ token: String) async throws(SessionRefusal) -> VerifiedSession {
         let claims = try await verifiedClaims(token)
         guard nowMilliseconds() / 1000 < claims.expiresAtSeconds else { throw .expired }
@@ -87,8 +85,8 @@ public final class SessionVerifier: Service {
     }
 
     private func verifiedClaims(_ token: String) async throws(SessionRefusal) -> TokenClaims {
-        // Before it is looked for: texts that differ can be the same `String`, unless they are ASCII, and a stranger's may be
-        // of any length.
+        // Before the look-up: different texts can be equal as `String`, unless they are ASCII, and a stranger's may have any
+        // length.
         guard token.utf8.count <= TokenClaims.tokenBytesMax, token.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw .invalid
         }
@@ -109,7 +107,7 @@ public final class SessionVerifier: Service {
         return claims
     }
 
-    /// Identity knows.
+    /// Asks identity.
     private func ask(_ token: String, _ claims: TokenClaims) async throws(SessionRefusal) -> VerifiedSession {
         var request = IdentityV1.CheckSessionRequest()
         request.accessToken = token
@@ -117,7 +115,7 @@ public final class SessionVerifier: Service {
         do {
             answer = try await client.checkSession(request, options: CallOptions(timeout: configuration.askTimeout))
         } catch {
-            // Without a reason it is of us that identity wants to know nothing, not of the token.
+            // Without a reason, identity rejects us as a caller, not the token.
             guard error.code == .unauthenticated, let reason = error.reason else { throw .unavailable(error) }
             switch reason {
             case "ACCESS_TOKEN_EXPIRED": throw .expired
@@ -125,7 +123,7 @@ public final class SessionVerifier: Service {
             default: throw .ended
             }
         }
-        // It judged the same token; one that it takes for another's is nobody's.
+        // Identity judged the same token; if it names another session or user, the token is invalid.
         guard SessionKey(answer.sessionID) == claims.session, answer.userID == claims.userID else { throw .invalid }
         return VerifiedSession(claims, wasAsked: true)
     }

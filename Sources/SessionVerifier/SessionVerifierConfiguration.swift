@@ -1,28 +1,27 @@
-/// What a service expects of tokens, and the bounds of verifying them.
+/// The claims that a service expects of tokens, and the limits of verification.
 public struct SessionVerifierConfiguration: Sendable {
     /// The `iss` that access tokens must have: VESTIBULE_IDENTITY_ISSUER.
     public var issuer: String
     /// The `aud` that access tokens must have: VESTIBULE_IDENTITY_AUDIENCE.
     public var audience: String
 
-    /// How long identity may take to answer, where it is asked in a call. Then the call fails with `.unavailable`.
+    /// How long identity may take to answer when a call asks it. After that the call fails with `.unavailable`.
     public var askTimeout: Duration = .seconds(2)
-    /// How far the clocks of this machine and of identity's may be apart. News that are older by this than they may be don't
-    /// count, and then identity is asked for each call: it may also be that they were long on their way.
+    /// The tolerated difference between the clocks of this machine and identity's. A message that is too old by more than this
+    /// doesn't count, since it may have been long on its way; then each call asks identity.
     public var clockTolerance: Duration = .seconds(5)
-    /// Sessions that ended and whose tokens may still look valid, at most. While one had no room identity is asked for each
-    /// call.
+    /// The maximum of kept ended sessions whose tokens may still look valid. While one had no room, each call asks identity.
     public var endedSessionsMax = 1_000_000
-    /// Tokens that were verified and are remembered, at most, so that they cost no signature a second time.
+    /// The maximum of remembered verified tokens, whose signatures needn't be verified again.
     public var rememberedTokensMax = 50_000
     /// The least time between two fetches of the key set for tokens that name an unknown key.
     public var keySetCooldown: Duration = .seconds(10)
-    /// The wait before a stream that ended is opened again: a bound that doubles up to `reconnectWaitMax`.
+    /// The first bound of the wait before a stream is opened again; it doubles up to `reconnectWaitMax`.
     public var reconnectWait: Duration = .milliseconds(50)
     /// The largest such bound.
     public var reconnectWaitMax: Duration = .seconds(2)
 
-    /// A configuration with the default bounds.
+    /// A configuration with the default limits.
     public init(issuer: String, audience: String) {
         self.issuer = issuer
         self.audience = audience

@@ -1,17 +1,17 @@
 import JOSE
 
-/// What a verified access token says.
+/// The claims of a verified access token.
 struct TokenClaims: Sendable {
     let userID: String
     let sessionID: String
     let session: SessionKey
     let expiresAtSeconds: Int64
-    /// `auth_time`; nil if it isn't told.
+    /// `auth_time`; nil without this claim.
     let sessionBegunAtSeconds: Int64?
 
-    /// The longest token that is looked at, in bytes.
+    /// The longest accepted token, in bytes.
     static let tokenBytesMax = 4_096
-    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens of the same keys have another.
+    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens signed with the same keys have another type.
     static let type = "at+jwt"
 
     /// Reads the claims of a payload whose signature was verified; nil if they aren't for us.
@@ -29,8 +29,8 @@ struct TokenClaims: Sendable {
     }
 }
 
-/// Tokens that were verified. Two generations, as bounded as their sum: when the newer one is full, the older one goes. Only
-/// verified ones get in, so that a stranger can't fill it.
+/// Verified tokens, in two generations whose sum is bounded: when the newer one is full, the older one is dropped. Only verified
+/// tokens are added, so that a stranger can't fill it.
 struct RememberedTokens: Sendable {
     private let generationMax: Int
     private var newer: [String: TokenClaims] = [:]
@@ -38,7 +38,7 @@ struct RememberedTokens: Sendable {
 
     init(countMax: Int) { generationMax = max(1, countMax / 2) }
 
-    /// The claims of one.
+    /// The claims of a remembered token.
     mutating func claims(of token: String) -> TokenClaims? {
         if let claims = newer[token] { return claims }
         guard let claims = older.removeValue(forKey: token) else { return nil }
@@ -46,12 +46,12 @@ struct RememberedTokens: Sendable {
         return claims
     }
 
-    /// Keeps one that was verified.
+    /// Adds a verified token.
     mutating func insert(_ claims: TokenClaims, of token: String) {
         if newer.count >= generationMax { (older, newer) = (newer, [:]) }
         newer[token] = claims
     }
 
-    /// Forgets all.
+    /// Forgets all tokens.
     mutating func forget() { (newer, older) = ([:], [:]) }
 }

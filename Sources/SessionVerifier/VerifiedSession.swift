@@ -1,6 +1,6 @@
 import RPC
 
-/// Whose an access token is, and of which session, which is alive as far as is known.
+/// The account and session of an access token. The session is alive as far as is known.
 public struct VerifiedSession: Sendable, Hashable {
     /// The account's id, a UUID.
     public let userID: String
@@ -12,14 +12,14 @@ public struct VerifiedSession: Sendable, Hashable {
     public let wasAsked: Bool
 }
 
-/// Why a token lets nobody in.
+/// Why a token is rejected.
 public enum SessionRefusal: Error, Sendable {
-    /// It is no access token of the configured issuer for the configured audience.
+    /// It is not an access token of the configured issuer for the configured audience.
     case invalid
-    /// Its time is over: the app refreshes its session.
+    /// It has expired: the app should refresh its session.
     case expired
-    /// Its session has ended: the person signs in again.
+    /// Its session has ended: the user must sign in again.
     case ended
-    /// It can't be told: identity had to be asked, or its keys fetched, and didn't answer. The caller may try again.
+    /// Unknown: identity had to be asked, or its keys fetched, and didn't answer. The caller may retry.
     case unavailable(RPCError)
 }

@@ -1,18 +1,18 @@
 import API
 import Synchronization
 
-/// What a verifier knows: tokens that it has seen, sessions that ended, and until when it may rely on the latter. Any thread;
-/// the lock is held for moments only.
+/// A verifier's state: the tokens that it has seen, the ended sessions, and until when it may rely on the latter. Any thread; the
+/// lock is held for moments only.
 final class VerifierState: Sendable {
-    /// What is known of a token's session without asking.
+    /// The known state of a token's session, without asking identity.
     enum Standing { case alive, ended, unknown }
 
     fileprivate struct Values {
         var remembered: RememberedTokens
-        /// Grows with each key set: what was verified by an older one isn't remembered.
+        /// Grows with each key set: a token that was verified with an older one isn't remembered.
         var keySetNumber: UInt64 = 0
         var ended: EndedSessions
-        /// Until when silence means that nothing ended; nil while what ended is not all told.
+        /// Until when silence means that no session ended; nil until all ended sessions have been received.
         var currentUntil: ContinuousClock.Instant?
         var position: [UInt8] = []
         var silenceMax: Duration = .seconds(3)
@@ -21,9 +21,9 @@ final class VerifierState: Sendable {
         var streams: UInt64 = 0
     }
 
-    /// So many heartbeats may stay out: one is late on a busy machine, and is no reason to ask for each call.
+    /// So many heartbeats may be missed: a late one on a busy machine is no reason to ask identity for each call.
     private static let heartbeatsMissed = 3
-    /// Bounds of what identity may say of its heartbeat.
+    /// The bounds for the heartbeat that identity announces.
     private static let heartbeatBounds: ClosedRange<Duration> = .milliseconds(100) ... .seconds(60)
 
     private let values: Mutex<Values>
@@ -43,17 +43,17 @@ final class VerifierState: Sendable {
 
     // MARK: Tokens
 
-    /// The claims of a token that was verified before; and the number to remember it by.
+    /// The claims of a token that was verified before, and the current number for ``remember(_:of:keySetNumber:)``.
     func remembered(_ token: String) -> (claims: TokenClaims?, keySetNumber: UInt64) {
         values.withLock { ($0.remembered.claims(of: token), $0.keySetNumber) }
     }
 
-    /// Remembers a token that was verified, by keys that were good at that number.
+    /// Remembers a verified token, unless the key set has changed since that number.
     func remember(_ claims: TokenClaims, of token: String, keySetNumber: UInt64) {
         values.withLock { if $0.keySetNumber == keySetNumber { $0.remembered.insert(claims, of: token) } }
     }
 
-    /// The key set is another one.
+    /// Forgets all tokens: the key set has changed.
     func forgetTokens() {
         values.withLock { values in
             values.keySetNumber += 1
@@ -61,7 +61,7 @@ final class VerifierState: Sendable {
         }
     }
 
-    /// What is known of a session now. That it ended is known for good; that it lives only while the stream is current.
+    /// The known state of a session now. An end is final; that a session is alive is known only while the stream is current.
     func standing(_ claims: TokenClaims) -> Standing {
         let now = ContinuousClock.now
         return values.withLock { values in
@@ -77,10 +77,10 @@ final class VerifierState: Sendable {
 
     // MARK: The stream
 
-    /// Where to go on.
+    /// The position to resume the stream from.
     var position: [UInt8] { values.withLock { $0.position } }
 
-    /// A stream is being opened.
+    /// To be called when a stream is being opened.
     func streamBegins() {
         values.withLock { values in
             values.streams += 1
@@ -88,10 +88,10 @@ final class VerifierState: Sendable {
         }
     }
 
-    /// From now on each call asks.
+    /// To be called when the stream has ended: from now on each call asks identity.
     func streamEnded() { values.withLock { $0.currentUntil = nil } }
 
-    /// Takes what a message tells. Whether all is told by now.
+    /// Applies a message. Returns whether the state has caught up.
     func take(_ message: IdentityV1.WatchRevocationsResponse, nowMilliseconds: Int64) -> Bool {
         let sessions = message.sessionIds.compactMap { SessionKey($0) }
         let now = ContinuousClock.now
@@ -117,20 +117,20 @@ final class VerifierState: Sendable {
             }
             guard message.caughtUp else { return false }
             if !message.position.isEmpty { values.position = Array(message.position) }
-            // By two clocks that may differ by anything: as durations, whose difference always fits.
+            // From two clocks that may differ by any amount: computed as durations, whose difference always fits.
             let age = max(.zero, Duration.milliseconds(nowMilliseconds) - .milliseconds(message.toldAtMilliseconds))
             values.currentUntil = now + values.silenceMax - max(.zero, age - clockTolerance)
             return true
         }
     }
 
-    /// Whether nothing was heard for longer than may be.
+    /// Whether the stream has been silent for too long.
     func hasBeenSilentTooLong() -> Bool { values.withLock { ContinuousClock.now - $0.heardAt > $0.silenceMax } }
 
-    /// How long to wait before looking again whether there is silence.
+    /// How long to wait before the next check for silence.
     var silenceMax: Duration { values.withLock { $0.silenceMax } }
 
-    /// How it goes.
+    /// The statistics.
     var statistics: SessionVerifier.Statistics {
         let now = ContinuousClock.now
         return values.withLock { values in

@@ -18,23 +18,22 @@ SUFFIXES = (".swift", ".c", ".h", ".md", ".py", ".proto", ".sh", ".json", ".yaml
 
 #: The most turns in a folder. Lower a number when you have removed some; never raise one.
 LIMITS = {
-    ".": 4, "Sources/API": 2, "Sources/AccountImport": 7, "Sources/CRPC": 74, "Sources/Certificates": 1, "Sources/Connect": 6,
-    "Sources/Deployment": 3, "Sources/Executables": 9, "Sources/GatewayService": 129, "Sources/HTTP": 3, "Sources/HTTPJSON": 8,
-    "Sources/IdentityDomain": 36, "Sources/IdentityService": 326, "Sources/Images": 1, "Sources/InvitesDomain": 21,
-    "Sources/InvitesService": 186, "Sources/JOSE": 5, "Sources/KeyRings": 6, "Sources/Load": 9, "Sources/LocalStack": 3,
-    "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6, "Sources/Postgres": 23, "Sources/ProfileDomain": 15,
-    "Sources/ProfileService": 71, "Sources/ProviderSimulator": 14, "Sources/RPC": 12, "Sources/RPCTransport": 21,
-    "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6, "Sources/ServiceStore": 25,
-    "Sources/SessionVerifier": 7, "Tests/AccountImportTests": 1, "Tests/Attack": 2, "Tests/CRPC": 24, "Tests/CertificatesTests": 1,
-    "Tests/Chaos": 22, "Tests/Clients": 17, "Tests/Compose": 3, "Tests/ConnectTests": 6, "Tests/DecoderFuzzTests": 2,
-    "Tests/DeploymentTests": 2, "Tests/EndToEnd": 61, "Tests/Fuzz": 3, "Tests/GatewayServiceTests": 74,
+    ".": 4, "Sources/API": 2, "Sources/CRPC": 74, "Sources/Certificates": 1, "Sources/Connect": 6, "Sources/Deployment": 3,
+    "Sources/Executables": 9, "Sources/GatewayService": 123, "Sources/HTTP": 3, "Sources/HTTPJSON": 8, "Sources/IdentityDomain": 36,
+    "Sources/IdentityService": 209, "Sources/Images": 1, "Sources/InvitesService": 98, "Sources/JOSE": 5, "Sources/KeyRings": 6,
+    "Sources/Load": 9, "Sources/LocalStack": 3, "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6,
+    "Sources/Postgres": 23, "Sources/ProfileService": 71, "Sources/ProviderSimulator": 1, "Sources/RPC": 12,
+    "Sources/RPCTransport": 21, "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6,
+    "Sources/ServiceStore": 25, "Sources/SessionVerifier": 3, "Tests/AccountImportTests": 1, "Tests/Attack": 2, "Tests/CRPC": 24,
+    "Tests/CertificatesTests": 1, "Tests/Chaos": 22, "Tests/Clients": 17, "Tests/Compose": 3, "Tests/ConnectTests": 6,
+    "Tests/DecoderFuzzTests": 2, "Tests/DeploymentTests": 2, "Tests/EndToEnd": 61, "Tests/Fuzz": 3, "Tests/GatewayServiceTests": 74,
     "Tests/GettingStartedTests": 1, "Tests/HTTP1": 3, "Tests/HTTPJSONTests": 6, "Tests/IdentityDomainTests": 9,
     "Tests/IdentityServiceTests": 157, "Tests/ImagesTests": 3, "Tests/Interop": 7, "Tests/InvitesDomainTests": 11,
     "Tests/InvitesServiceTests": 101, "Tests/JOSETests": 1, "Tests/KeyRingsTests": 2, "Tests/LoadTests": 2,
     "Tests/LocalStackTests": 2, "Tests/ModelsTests": 1, "Tests/OTLPTests": 1, "Tests/OutgoingHTTPTests": 7, "Tests/Performance": 32,
     "Tests/PlaceModelTests": 33, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4, "Tests/ProfileServiceTests": 73,
     "Tests/ProviderSimulatorTests": 10, "Tests/RPCTransportTests": 10, "Tests/ServiceKitTests": 16, "Tests/ServiceModelsTests": 2,
-    "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 15, "proto": 73,
+    "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 15, "proto": 1,
 }
 
 

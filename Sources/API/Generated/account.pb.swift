@@ -20,7 +20,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// What a user told about themselves.
+/// A user's profile.
 public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -29,13 +29,13 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// The user's id, a UUID.
   public var userID: String = String()
 
-  /// 2 to 50 characters as people count them; empty if not told yet.
+  /// 2 to 50 characters as people count them; empty if not set.
   public var displayName: String = String()
 
-  /// 3 to 20 letters, digits or underscores; empty if not told yet.
+  /// 3 to 20 letters, digits or underscores; empty if not set.
   public var username: String = String()
 
-  /// E.164 with the leading plus; empty if not told yet.
+  /// E.164 with the leading plus; empty if not set.
   public var phoneNumber: String = String()
 
   /// What to ask the user for, in this order: "display_name", "phone_number", "username".
@@ -51,11 +51,11 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// Clears the value of `updatedAt`. Subsequent reads from it will return its default value.
   public mutating func clearUpdatedAt() {self._updatedAt = nil}
 
-  /// Whether it is proven that the phone number is the user's, which it is not by typing it.
+  /// Whether the phone number is proven to be the user's. Typing a number proves nothing.
   public var phoneProven: Bool = false
 
-  /// When the user's number was taken by somebody who has proven it, in whole milliseconds; absent if none was, or the user saved
-  /// another one since.
+  /// When another user took the user's number by proving it, in whole milliseconds; absent if none did, or the user has saved another
+  /// number since.
   public var phoneTakenAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_phoneTakenAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_phoneTakenAt = newValue}
@@ -68,8 +68,8 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// How often the profile was changed; 0 if never.
   public var revision: Int64 = 0
 
-  /// The user's picture, an https URL; empty if there is none. One that was uploaded is at the gateway's `/avatars/{id}`: at its public
-  /// URL, or without it where the gateway knows none.
+  /// The user's picture, an https URL; empty if there is none. An uploaded picture is at the gateway's `/avatars/{id}`: with its public
+  /// URL in front, if one is configured.
   public var avatarURL: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -80,7 +80,7 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   fileprivate var _phoneTakenAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// Asks for the profile of the user who calls.
+/// Requests the profile of the user who calls.
 public nonisolated struct Vestibule_App_V1_GetMeRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -114,13 +114,13 @@ public nonisolated struct Vestibule_App_V1_GetMeResponse: Sendable {
   fileprivate var _profile: Vestibule_App_V1_Profile? = nil
 }
 
-/// The fields to change. An absent field stays; an empty one is removed where it is optional, and refused where not.
+/// The fields to change. An absent field stays; an empty one is removed if it is optional, else rejected.
 public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The new display name; where it is optional, empty removes it.
+  /// The new display name; empty removes it if it is optional.
   public var displayName: String {
     get {_displayName ?? String()}
     set {_displayName = newValue}
@@ -130,7 +130,7 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   /// Clears the value of `displayName`. Subsequent reads from it will return its default value.
   public mutating func clearDisplayName() {self._displayName = nil}
 
-  /// The new phone number, in any notation that the configured region understands; where it is optional, empty removes it.
+  /// The new phone number, in any notation of the configured region; empty removes it if it is optional.
   public var phoneNumber: String {
     get {_phoneNumber ?? String()}
     set {_phoneNumber = newValue}
@@ -140,7 +140,7 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   /// Clears the value of `phoneNumber`. Subsequent reads from it will return its default value.
   public mutating func clearPhoneNumber() {self._phoneNumber = nil}
 
-  /// The new username; where it is optional, empty removes it.
+  /// The new username; empty removes it if it is optional.
   public var username: String {
     get {_username ?? String()}
     set {_username = newValue}
@@ -160,8 +160,8 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   /// Clears the value of `avatarURL`. Subsequent reads from it will return its default value.
   public mutating func clearAvatarURL() {self._avatarURL = nil}
 
-  /// The revision that is to be changed. If the profile has another one by now, and isn't as wanted already, it is ABORTED with
-  /// REVISION_MISMATCH and the profile's own in the metadata `revision` of ErrorInfo.
+  /// The revision to change. If the profile has another revision by now, and doesn't have the wanted values already: ABORTED with
+  /// REVISION_MISMATCH, and the profile's revision in the metadata `revision` of ErrorInfo.
   public var expectedRevision: Int64 {
     get {_expectedRevision ?? 0}
     set {_expectedRevision = newValue}
@@ -182,7 +182,7 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   fileprivate var _expectedRevision: Int64? = nil
 }
 
-/// What the app's own backend says.
+/// A phone number assertion of the app's own backend.
 public nonisolated struct Vestibule_App_V1_ProvePhoneRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -203,7 +203,7 @@ public nonisolated struct Vestibule_App_V1_ProvePhoneResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The whole profile; absent while the number waits for the service that keeps it.
+  /// The whole profile; absent while the profile service hasn't stored the number.
   public var profile: Vestibule_App_V1_Profile {
     get {_profile ?? Vestibule_App_V1_Profile()}
     set {_profile = newValue}
@@ -213,7 +213,7 @@ public nonisolated struct Vestibule_App_V1_ProvePhoneResponse: Sendable {
   /// Clears the value of `profile`. Subsequent reads from it will return its default value.
   public mutating func clearProfile() {self._profile = nil}
 
-  /// Whether the assertion was accepted, and the number is the user's in a moment.
+  /// Whether the assertion was accepted and the number will be the user's in a moment.
   public var isPending: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -246,13 +246,13 @@ public nonisolated struct Vestibule_App_V1_UpdateMeResponse: Sendable {
   fileprivate var _profile: Vestibule_App_V1_Profile? = nil
 }
 
-/// The username to check. The user's own is free for them.
+/// The username to check. The user's own counts as free.
 public nonisolated struct Vestibule_App_V1_CheckUsernameRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The username; one that can't be one is INVALID_ARGUMENT with the reason that UpdateMe gives.
+  /// The username; INVALID_ARGUMENT with the reason that UpdateMe gives if it isn't valid.
   public var username: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -266,10 +266,10 @@ public nonisolated struct Vestibule_App_V1_CheckUsernameResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether nobody else has it now.
+  /// Whether no other user has it now.
   public var isFree: Bool = false
 
-  /// Usernames like it that are free, at most 3; none where it is free itself.
+  /// Similar free usernames, at most 3; none if it is free itself.
   public var suggestions: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -283,7 +283,7 @@ public nonisolated struct Vestibule_App_V1_DeleteMeRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What a provider gave the app a moment ago, as for a sign-in; `create` is ignored. Absent where the session alone decides.
+  /// Fresh credentials of a provider, as for a sign-in; `create` is ignored. Absent if the session alone decides.
   public var credentials: Vestibule_App_V1_SignInWithProviderRequest {
     get {_credentials ?? Vestibule_App_V1_SignInWithProviderRequest()}
     set {_credentials = newValue}
@@ -306,9 +306,9 @@ public nonisolated struct Vestibule_App_V1_DeleteMeResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Providers at which the user has to withdraw their consent themselves, for the app to tell: "apple" or none. No token was kept
-  /// of these that could be revoked. An Apple user does it in their Apple Account's settings, or Apple doesn't tell name and e-mail
-  /// again at the next sign-in.
+  /// Providers where the user must withdraw the consent themselves, for the app to say: "apple" or none. The server has no token of
+  /// these to revoke. An Apple user does it in the settings of their Apple Account; else Apple doesn't send name and e-mail again at
+  /// the next sign-in.
   public var consentsLeft: [String] = []
 
   /// When the account will be deleted, if its deletion is scheduled; absent if it is deleted.
@@ -339,7 +339,7 @@ public nonisolated struct Vestibule_App_V1_CancelDeletionRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: no deletion is scheduled.
+/// Empty: no deletion is scheduled.
 public nonisolated struct Vestibule_App_V1_CancelDeletionResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

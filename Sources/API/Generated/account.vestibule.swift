@@ -5,19 +5,19 @@ import RPC
 
 /// The package `vestibule.app.v1`.
 public enum AppV1 {
-    /// What a user told about themselves.
+    /// A user's profile.
     public typealias Profile = Vestibule_App_V1_Profile
 
-    /// Asks for the profile of the user who calls.
+    /// Requests the profile of the user who calls.
     public typealias GetMeRequest = Vestibule_App_V1_GetMeRequest
 
     /// The user's profile.
     public typealias GetMeResponse = Vestibule_App_V1_GetMeResponse
 
-    /// The fields to change. An absent field stays; an empty one is removed where it is optional, and refused where not.
+    /// The fields to change. An absent field stays; an empty one is removed if it is optional, else rejected.
     public typealias UpdateMeRequest = Vestibule_App_V1_UpdateMeRequest
 
-    /// What the app's own backend says.
+    /// A phone number assertion of the app's own backend.
     public typealias ProvePhoneRequest = Vestibule_App_V1_ProvePhoneRequest
 
     /// The number is the user's, or will be.
@@ -26,7 +26,7 @@ public enum AppV1 {
     /// The changed profile.
     public typealias UpdateMeResponse = Vestibule_App_V1_UpdateMeResponse
 
-    /// The username to check. The user's own is free for them.
+    /// The username to check. The user's own counts as free.
     public typealias CheckUsernameRequest = Vestibule_App_V1_CheckUsernameRequest
 
     /// Whether it is free.
@@ -41,7 +41,7 @@ public enum AppV1 {
     /// Cancels the deletion of the account of the user who calls.
     public typealias CancelDeletionRequest = Vestibule_App_V1_CancelDeletionRequest
 
-    /// Nothing: no deletion is scheduled.
+    /// Empty: no deletion is scheduled.
     public typealias CancelDeletionResponse = Vestibule_App_V1_CancelDeletionResponse
 }
 
@@ -50,7 +50,7 @@ public enum AccountServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.app.v1.AccountService"
 
-    /// Returns the user's profile; a user who told nothing yet has an empty one with every required field missing.
+    /// Returns the user's profile. A new user's is empty, with every required field missing.
     public static let getMe = MethodDescriptor(
         service: serviceName,
         method: "GetMe",
@@ -60,7 +60,7 @@ public enum AccountServiceMethods {
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     public static let updateMe = MethodDescriptor(
         service: serviceName,
         method: "UpdateMe",
@@ -68,7 +68,7 @@ public enum AccountServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    /// Returns whether a username is free for the user now, and suggests others if it is taken.
     public static let checkUsername = MethodDescriptor(
         service: serviceName,
         method: "CheckUsername",
@@ -76,10 +76,10 @@ public enum AccountServiceMethods {
         isIdempotent: true
     )
 
-    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
-    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
-    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
+    /// Proves that a phone number is the user's, by a signed assertion of the app's own backend (configured). The number is then the
+    /// user's, even if another user had it without proof. ALREADY_EXISTS with PHONE_TAKEN if another user has proven it; an operator
+    /// settles that. UNAUTHENTICATED with ACCOUNT_OPENED if the number belongs to an imported account, which has absorbed the user's:
+    /// sign in again. NOT_FOUND if no backend is configured.
     public static let provePhone = MethodDescriptor(
         service: serviceName,
         method: "ProvePhone",
@@ -87,13 +87,13 @@ public enum AccountServiceMethods {
         isIdempotent: true
     )
 
-    /// Deletes the user's account for good; all its sessions end.
+    /// Deletes the user's account permanently; all its sessions end.
     ///
-    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
-    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
-    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
-    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
-    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
+    /// With credentials any live session is enough. They must belong to an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They can't be
+    /// used again. Without credentials, a session that was proven by a nonce or a code must come from a sign-in a moment ago, else
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: the app sends credentials, or the user signs in again. A session with less proof
+    /// only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account succeeds.
     public static let deleteMe = MethodDescriptor(
         service: serviceName,
         method: "DeleteMe",
@@ -101,7 +101,7 @@ public enum AccountServiceMethods {
         isIdempotent: true
     )
 
-    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    /// Cancels the scheduled deletion of the user's account. Succeeds if none is scheduled.
     public static let cancelDeletion = MethodDescriptor(
         service: serviceName,
         method: "CancelDeletion",
@@ -125,7 +125,7 @@ public enum AccountServiceMethods {
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as PHONE_TAKEN, and
 /// google.rpc.BadRequest with the fields at fault.
 public protocol AccountServiceHandler: RPCService {
-    /// Returns the user's profile; a user who told nothing yet has an empty one with every required field missing.
+    /// Returns the user's profile. A new user's is empty, with every required field missing.
     func getMe(
         _ request: AppV1.GetMeRequest,
         context: ServerContext
@@ -133,40 +133,40 @@ public protocol AccountServiceHandler: RPCService {
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     func updateMe(
         _ request: AppV1.UpdateMeRequest,
         context: ServerContext
     ) async throws -> AppV1.UpdateMeResponse
 
-    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    /// Returns whether a username is free for the user now, and suggests others if it is taken.
     func checkUsername(
         _ request: AppV1.CheckUsernameRequest,
         context: ServerContext
     ) async throws -> AppV1.CheckUsernameResponse
 
-    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
-    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
-    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
+    /// Proves that a phone number is the user's, by a signed assertion of the app's own backend (configured). The number is then the
+    /// user's, even if another user had it without proof. ALREADY_EXISTS with PHONE_TAKEN if another user has proven it; an operator
+    /// settles that. UNAUTHENTICATED with ACCOUNT_OPENED if the number belongs to an imported account, which has absorbed the user's:
+    /// sign in again. NOT_FOUND if no backend is configured.
     func provePhone(
         _ request: AppV1.ProvePhoneRequest,
         context: ServerContext
     ) async throws -> AppV1.ProvePhoneResponse
 
-    /// Deletes the user's account for good; all its sessions end.
+    /// Deletes the user's account permanently; all its sessions end.
     ///
-    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
-    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
-    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
-    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
-    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
+    /// With credentials any live session is enough. They must belong to an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They can't be
+    /// used again. Without credentials, a session that was proven by a nonce or a code must come from a sign-in a moment ago, else
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: the app sends credentials, or the user signs in again. A session with less proof
+    /// only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account succeeds.
     func deleteMe(
         _ request: AppV1.DeleteMeRequest,
         context: ServerContext
     ) async throws -> AppV1.DeleteMeResponse
 
-    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    /// Cancels the scheduled deletion of the user's account. Succeeds if none is scheduled.
     func cancelDeletion(
         _ request: AppV1.CancelDeletionRequest,
         context: ServerContext
@@ -233,7 +233,7 @@ public struct AccountServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Returns the user's profile; a user who told nothing yet has an empty one with every required field missing.
+    /// Returns the user's profile. A new user's is empty, with every required field missing.
     public func getMe(
         _ request: AppV1.GetMeRequest,
         options: CallOptions = CallOptions()
@@ -248,7 +248,7 @@ public struct AccountServiceClient: Sendable {
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     public func updateMe(
         _ request: AppV1.UpdateMeRequest,
         options: CallOptions = CallOptions()
@@ -261,7 +261,7 @@ public struct AccountServiceClient: Sendable {
         )
     }
 
-    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    /// Returns whether a username is free for the user now, and suggests others if it is taken.
     public func checkUsername(
         _ request: AppV1.CheckUsernameRequest,
         options: CallOptions = CallOptions()
@@ -274,10 +274,10 @@ public struct AccountServiceClient: Sendable {
         )
     }
 
-    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
-    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
-    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
+    /// Proves that a phone number is the user's, by a signed assertion of the app's own backend (configured). The number is then the
+    /// user's, even if another user had it without proof. ALREADY_EXISTS with PHONE_TAKEN if another user has proven it; an operator
+    /// settles that. UNAUTHENTICATED with ACCOUNT_OPENED if the number belongs to an imported account, which has absorbed the user's:
+    /// sign in again. NOT_FOUND if no backend is configured.
     public func provePhone(
         _ request: AppV1.ProvePhoneRequest,
         options: CallOptions = CallOptions()
@@ -290,13 +290,13 @@ public struct AccountServiceClient: Sendable {
         )
     }
 
-    /// Deletes the user's account for good; all its sessions end.
+    /// Deletes the user's account permanently; all its sessions end.
     ///
-    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
-    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
-    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
-    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
-    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
+    /// With credentials any live session is enough. They must belong to an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They can't be
+    /// used again. Without credentials, a session that was proven by a nonce or a code must come from a sign-in a moment ago, else
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: the app sends credentials, or the user signs in again. A session with less proof
+    /// only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account succeeds.
     public func deleteMe(
         _ request: AppV1.DeleteMeRequest,
         options: CallOptions = CallOptions()
@@ -309,7 +309,7 @@ public struct AccountServiceClient: Sendable {
         )
     }
 
-    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    /// Cancels the scheduled deletion of the user's account. Succeeds if none is scheduled.
     public func cancelDeletion(
         _ request: AppV1.CancelDeletionRequest,
         options: CallOptions = CallOptions()

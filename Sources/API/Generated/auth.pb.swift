@@ -20,47 +20,46 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// What a provider gave the app. At least one of `id_token`, `authorization_code` and `access_token` is needed.
+/// A provider's credentials. At least one of `id_token`, `authorization_code` and `access_token` is needed.
 public nonisolated struct Vestibule_App_V1_SignInWithProviderRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The configured provider's name: "apple", "google", …. One that isn't configured is NOT_FOUND with PROVIDER_UNKNOWN.
+  /// The configured provider's name: "apple", "google", …. NOT_FOUND with PROVIDER_UNKNOWN for any other.
   public var provider: String = String()
 
-  /// The provider's ID token, or the ticket of Apple by web that came in its place.
+  /// The provider's ID token, or the ticket that Apple by web gave instead.
   public var idToken: String = String()
 
-  /// The raw nonce, where the app made one or asked for one. Apple's tokens carry its SHA-256 in lowercase hexadecimal.
+  /// The raw nonce, if the app created one or called CreateChallenge. Apple's tokens carry its SHA-256 in lowercase hexadecimal.
   public var nonce: String = String()
 
-  /// The provider's authorization code: beside an ID token, or alone together with `client_id`. The ticket of the code, where
-  /// `id_token` is a ticket.
+  /// The provider's authorization code: with an ID token, or with `client_id`. The ticket of the code if `id_token` is a ticket.
   public var authorizationCode: String = String()
 
-  /// The provider's access token, alone together with `client_id`.
+  /// The provider's access token, with `client_id`.
   public var accessToken: String = String()
 
-  /// The audience that a code or an access token without an ID token is for.
+  /// The audience of a code or an access token without an ID token.
   public var clientID: String = String()
 
-  /// The redirect URI that the code was issued to, where one was used.
+  /// The redirect URI that the code was issued for, if there was one.
   public var redirectUri: String = String()
 
   /// The PKCE verifier (RFC 7636) of the code or of the tickets.
   public var codeVerifier: String = String()
 
-  /// The person's name as the provider told the app; Apple tells it on the first authorization only.
+  /// The user's name as the app got it from the provider; Apple sends it with the first authorization only.
   public var fullName: String = String()
 
-  /// The e-mail as the provider told the app; kept only where no token tells one.
+  /// The e-mail address as the app got it from the provider; stored only if no token has one.
   public var email: String = String()
 
-  /// The device as the app calls it, shown in the list of sessions.
+  /// The app's name for the device, shown in the list of sessions.
   public var deviceName: String = String()
 
-  /// Whether somebody new gets an account; absent is true.
+  /// Whether a new user gets an account; absent means true.
   public var create: Bool {
     get {_create ?? false}
     set {_create = newValue}
@@ -99,10 +98,10 @@ public nonisolated struct Vestibule_App_V1_SignInWithProviderResponse: Sendable 
   /// What to ask the user for, in this order: "display_name", "phone_number", "username".
   public var missingFields: [String] = []
 
-  /// True if the profile could not be read just now: then `missing_fields` says nothing, and GetMe tells.
+  /// True if the profile could not be read: then `missing_fields` says nothing; call GetMe later.
   public var missingFieldsUnknown: Bool = false
 
-  /// The name that the provider told, for the app to offer; empty if none is known.
+  /// The name from the provider, for the app to suggest; empty if unknown.
   public var suggestedDisplayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -118,10 +117,10 @@ public nonisolated struct Vestibule_App_V1_CreateChallengeRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The configured provider's name: "apple", "google", …. One that isn't configured is NOT_FOUND with PROVIDER_UNKNOWN.
+  /// The configured provider's name: "apple", "google", …. NOT_FOUND with PROVIDER_UNKNOWN for any other.
   public var provider: String = String()
 
-  /// The audience that the ID token will be for; may be empty where the provider has one only.
+  /// The audience of the ID token; may be empty if the provider has only one.
   public var clientID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -138,7 +137,7 @@ public nonisolated struct Vestibule_App_V1_CreateChallengeResponse: Sendable {
   /// The raw nonce.
   public var nonce: String = String()
 
-  /// For how long it is good.
+  /// How long it is valid.
   public var expiresInSeconds: Int32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -146,7 +145,7 @@ public nonisolated struct Vestibule_App_V1_CreateChallengeResponse: Sendable {
   public init() {}
 }
 
-/// What an app keeps of a session.
+/// The tokens of a session, for the app to store.
 public nonisolated struct Vestibule_App_V1_SessionTokens: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -158,8 +157,8 @@ public nonisolated struct Vestibule_App_V1_SessionTokens: Sendable {
   /// An opaque token that can be exchanged once for its successor.
   public var refreshToken: String = String()
 
-  /// An ID token about the user (OpenID Connect Core section 2), of the server's and not of the provider's; empty if the app's
-  /// audience is set to get none.
+  /// An ID token about the user (OpenID Connect Core section 2), issued by this server; empty if the app's audience is configured to
+  /// get none.
   public var idToken: String = String()
 
   /// Lifetime of the access token from now.
@@ -209,10 +208,10 @@ public nonisolated struct Vestibule_App_V1_RefreshSessionResponse: Sendable {
   /// What to ask the user for, in this order: "display_name", "phone_number", "username".
   public var missingFields: [String] = []
 
-  /// True if the profile could not be read just now: then `missing_fields` says nothing, and GetMe tells.
+  /// True if the profile could not be read: then `missing_fields` says nothing; call GetMe later.
   public var missingFieldsUnknown: Bool = false
 
-  /// The name that the provider told, for the app to offer; empty if none is known.
+  /// The name from the provider, for the app to suggest; empty if unknown.
   public var suggestedDisplayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -228,7 +227,7 @@ public nonisolated struct Vestibule_App_V1_SignOutRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The session's refresh token; absent, the session is the access token's.
+  /// The session's refresh token. If absent, the access token's session ends.
   public var refreshToken: String {
     get {_refreshToken ?? String()}
     set {_refreshToken = newValue}
@@ -245,7 +244,7 @@ public nonisolated struct Vestibule_App_V1_SignOutRequest: Sendable {
   fileprivate var _refreshToken: String? = nil
 }
 
-/// Nothing: the session is over, or never was.
+/// Empty: the session has ended, or never existed.
 public nonisolated struct Vestibule_App_V1_SignOutResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -262,7 +261,7 @@ public nonisolated struct Vestibule_App_V1_SignOutEverywhereRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether the access token's own session goes on.
+  /// Whether the access token's own session stays.
   public var exceptCurrent: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -270,7 +269,7 @@ public nonisolated struct Vestibule_App_V1_SignOutEverywhereRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: the sessions are over.
+/// Empty: the sessions have ended.
 public nonisolated struct Vestibule_App_V1_SignOutEverywhereResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -281,7 +280,7 @@ public nonisolated struct Vestibule_App_V1_SignOutEverywhereResponse: Sendable {
   public init() {}
 }
 
-/// Asks for the user's sessions.
+/// Requests the user's sessions.
 public nonisolated struct Vestibule_App_V1_ListSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -298,13 +297,13 @@ public nonisolated struct Vestibule_App_V1_ListSessionsResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The one used last first.
+  /// The sessions, the last used first.
   public var sessions: [Vestibule_App_V1_Session] = []
 
-  /// What was changed about the ways into the account in the last thirty days, the newest first, at most 50: for the app to show.
+  /// Changes of the ways to sign in within the last thirty days, the newest first, at most 50, for the app to show.
   public var recentChanges: [Vestibule_App_V1_AccountChange] = []
 
-  /// When the user's account will be deleted, if its deletion is scheduled; absent if it isn't. CancelDeletion undoes it until then.
+  /// When the account will be deleted, if its deletion is scheduled, else absent. CancelDeletion cancels it until then.
   public var deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_deletesAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_deletesAt = newValue}
@@ -321,20 +320,20 @@ public nonisolated struct Vestibule_App_V1_ListSessionsResponse: Sendable {
   fileprivate var _deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// A change of the ways into the user's account.
+/// A change of the ways to sign in to the user's account.
 public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What was changed: `provider_linked`, `provider_unlinked`,
-  /// `deletion_scheduled`, `deletion_cancelled`. More may be added: show those that the app knows.
+  /// The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`. More may be added: show
+  /// those that the app knows.
   public var kind: String = String()
 
-  /// The provider that it is about; empty if it is about none.
+  /// The provider concerned; empty if none is.
   public var provider: String = String()
 
-  /// When.
+  /// When it happened.
   public var occurredAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_occurredAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_occurredAt = newValue}
@@ -344,10 +343,10 @@ public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
   /// Clears the value of `occurredAt`. Subsequent reads from it will return its default value.
   public mutating func clearOccurredAt() {self._occurredAt = nil}
 
-  /// The id of the session by which it was made, a UUID; empty if it was by none. It may be over.
+  /// The id of the session that made the change, a UUID; empty if none did. The session may have ended.
   public var sessionID: String = String()
 
-  /// What that session's device is called; empty if nobody named it, or the session isn't known any more. Empty in WatchGroups.
+  /// The name of that session's device; empty if it has none, or the session is no longer known. Empty in WatchGroups.
   public var deviceName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -366,13 +365,13 @@ public nonisolated struct Vestibule_App_V1_Session: Sendable {
   /// The session's id, a UUID.
   public var sessionID: String = String()
 
-  /// The device as its app or the user calls it; empty if nobody named it.
+  /// The device's name by its app or the user; empty if it has none.
   public var deviceName: String = String()
 
   /// The name of the provider that the user signed in with.
   public var provider: String = String()
 
-  /// When it was begun.
+  /// When it began.
   public var createdAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_createdAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_createdAt = newValue}
@@ -403,7 +402,7 @@ public nonisolated struct Vestibule_App_V1_Session: Sendable {
   fileprivate var _lastUsedAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// Another name for a session.
+/// The new name of a session.
 public nonisolated struct Vestibule_App_V1_RenameSessionRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -412,7 +411,7 @@ public nonisolated struct Vestibule_App_V1_RenameSessionRequest: Sendable {
   /// The session's id, a UUID.
   public var sessionID: String = String()
 
-  /// The device as the user calls it: 2 to 50 characters as people count them.
+  /// The user's name for the device: 2 to 50 characters as people count them.
   public var deviceName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -457,7 +456,7 @@ public nonisolated struct Vestibule_App_V1_EndSessionRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: the session is over.
+/// Empty: the session has ended.
 public nonisolated struct Vestibule_App_V1_EndSessionResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -468,7 +467,7 @@ public nonisolated struct Vestibule_App_V1_EndSessionResponse: Sendable {
   public init() {}
 }
 
-/// Asks for the providers of the user's account.
+/// Requests the providers of the user's account.
 public nonisolated struct Vestibule_App_V1_ListProvidersRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -485,7 +484,7 @@ public nonisolated struct Vestibule_App_V1_ListProvidersResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The one linked first before the others.
+  /// The providers, in the order in which they were linked.
   public var providers: [Vestibule_App_V1_LinkedProvider] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -493,7 +492,7 @@ public nonisolated struct Vestibule_App_V1_ListProvidersResponse: Sendable {
   public init() {}
 }
 
-/// A provider that opens the user's account.
+/// A provider by which the user can sign in.
 public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -502,10 +501,10 @@ public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   /// The provider's name.
   public var provider: String = String()
 
-  /// The e-mail that the provider last told; empty if it told none, or only an address of its relay.
+  /// The e-mail address that the provider sent last; empty if it sent none, or only a relay address.
   public var email: String = String()
 
-  /// Whether the provider tells a relay address in the place of the user's.
+  /// Whether the provider sends a relay address instead of the user's.
   public var isPrivateEmail: Bool = false
 
   /// When it was linked.
@@ -518,7 +517,7 @@ public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   /// Clears the value of `linkedAt`. Subsequent reads from it will return its default value.
   public mutating func clearLinkedAt() {self._linkedAt = nil}
 
-  /// When it last signed in, or was linked.
+  /// When the user last signed in by it, or linked it.
   public var lastSignInAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_lastSignInAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_lastSignInAt = newValue}
@@ -528,7 +527,7 @@ public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   /// Clears the value of `lastSignInAt`. Subsequent reads from it will return its default value.
   public mutating func clearLastSignInAt() {self._lastSignInAt = nil}
 
-  /// Whether the provider says that its account is disabled: it signs in nobody until the provider says otherwise.
+  /// Whether the provider has disabled the user's account there: no sign-in by it until the provider enables it.
   public var isDisabled: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -539,7 +538,7 @@ public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   fileprivate var _lastSignInAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// What the provider to be linked gave the app.
+/// The credentials of the provider to link.
 public nonisolated struct Vestibule_App_V1_LinkProviderRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -568,10 +567,10 @@ public nonisolated struct Vestibule_App_V1_LinkProviderResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The providers of the user's account, the one linked first before the others.
+  /// The providers of the user's account, in the order in which they were linked.
   public var providers: [Vestibule_App_V1_LinkedProvider] = []
 
-  /// The session to go on with, if another account has absorbed the one of the access token: that one's sessions are over.
+  /// The session to continue with if another account has absorbed the access token's account, whose sessions have ended.
   public var session: Vestibule_App_V1_SignInWithProviderResponse {
     get {_session ?? Vestibule_App_V1_SignInWithProviderResponse()}
     set {_session = newValue}
@@ -588,7 +587,7 @@ public nonisolated struct Vestibule_App_V1_LinkProviderResponse: Sendable {
   fileprivate var _session: Vestibule_App_V1_SignInWithProviderResponse? = nil
 }
 
-/// The provider to take from the user's account.
+/// The provider to unlink.
 public nonisolated struct Vestibule_App_V1_UnlinkProviderRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -602,7 +601,7 @@ public nonisolated struct Vestibule_App_V1_UnlinkProviderRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: the provider is not linked.
+/// Empty: the provider is not linked.
 public nonisolated struct Vestibule_App_V1_UnlinkProviderResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

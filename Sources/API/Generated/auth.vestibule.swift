@@ -4,7 +4,7 @@
 import RPC
 
 extension AppV1 {
-    /// What a provider gave the app. At least one of `id_token`, `authorization_code` and `access_token` is needed.
+    /// A provider's credentials. At least one of `id_token`, `authorization_code` and `access_token` is needed.
     public typealias SignInWithProviderRequest = Vestibule_App_V1_SignInWithProviderRequest
 
     /// The opened session.
@@ -16,7 +16,7 @@ extension AppV1 {
     /// A nonce for one sign-in.
     public typealias CreateChallengeResponse = Vestibule_App_V1_CreateChallengeResponse
 
-    /// What an app keeps of a session.
+    /// The tokens of a session, for the app to store.
     public typealias SessionTokens = Vestibule_App_V1_SessionTokens
 
     /// The refresh token to exchange.
@@ -28,28 +28,28 @@ extension AppV1 {
     /// The session to end.
     public typealias SignOutRequest = Vestibule_App_V1_SignOutRequest
 
-    /// Nothing: the session is over, or never was.
+    /// Empty: the session has ended, or never existed.
     public typealias SignOutResponse = Vestibule_App_V1_SignOutResponse
 
     /// Which sessions to end.
     public typealias SignOutEverywhereRequest = Vestibule_App_V1_SignOutEverywhereRequest
 
-    /// Nothing: the sessions are over.
+    /// Empty: the sessions have ended.
     public typealias SignOutEverywhereResponse = Vestibule_App_V1_SignOutEverywhereResponse
 
-    /// Asks for the user's sessions.
+    /// Requests the user's sessions.
     public typealias ListSessionsRequest = Vestibule_App_V1_ListSessionsRequest
 
     /// The user's sessions.
     public typealias ListSessionsResponse = Vestibule_App_V1_ListSessionsResponse
 
-    /// A change of the ways into the user's account.
+    /// A change of the ways to sign in to the user's account.
     public typealias AccountChange = Vestibule_App_V1_AccountChange
 
     /// A session as the user sees it.
     public typealias Session = Vestibule_App_V1_Session
 
-    /// Another name for a session.
+    /// The new name of a session.
     public typealias RenameSessionRequest = Vestibule_App_V1_RenameSessionRequest
 
     /// The renamed session.
@@ -58,28 +58,28 @@ extension AppV1 {
     /// The session to end.
     public typealias EndSessionRequest = Vestibule_App_V1_EndSessionRequest
 
-    /// Nothing: the session is over.
+    /// Empty: the session has ended.
     public typealias EndSessionResponse = Vestibule_App_V1_EndSessionResponse
 
-    /// Asks for the providers of the user's account.
+    /// Requests the providers of the user's account.
     public typealias ListProvidersRequest = Vestibule_App_V1_ListProvidersRequest
 
     /// The providers of the user's account.
     public typealias ListProvidersResponse = Vestibule_App_V1_ListProvidersResponse
 
-    /// A provider that opens the user's account.
+    /// A provider by which the user can sign in.
     public typealias LinkedProvider = Vestibule_App_V1_LinkedProvider
 
-    /// What the provider to be linked gave the app.
+    /// The credentials of the provider to link.
     public typealias LinkProviderRequest = Vestibule_App_V1_LinkProviderRequest
 
     /// The provider is linked.
     public typealias LinkProviderResponse = Vestibule_App_V1_LinkProviderResponse
 
-    /// The provider to take from the user's account.
+    /// The provider to unlink.
     public typealias UnlinkProviderRequest = Vestibule_App_V1_UnlinkProviderRequest
 
-    /// Nothing: the provider is not linked.
+    /// Empty: the provider is not linked.
     public typealias UnlinkProviderResponse = Vestibule_App_V1_UnlinkProviderResponse
 }
 
@@ -88,11 +88,10 @@ public enum AuthServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.app.v1.AuthService"
 
-    /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
-    /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
-    /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
-    /// token.
+    /// Opens a session for a provider's credentials (an ID token, an authorization code or an access token), or for the tickets of
+    /// Apple by web. Creates the account at the first sign-in. With `create` false a new user gets NOT_FOUND with ACCOUNT_NOT_FOUND
+    /// instead, and nothing changes. The same credentials within a minute return the same session. PERMISSION_DENIED with
+    /// ACCOUNT_BLOCKED while an operator blocks the account. Needs no access token.
     public static let signInWithProvider = MethodDescriptor(
         service: serviceName,
         method: "SignInWithProvider",
@@ -100,9 +99,9 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
-    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
-    /// otherwise. Some apps may be configured to take no other. Needs no access token.
+    /// Creates a nonce for a sign-in, valid for some minutes. The app passes it to the provider, and then unchanged to
+    /// SignInWithProvider. Apple gets its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. An app may be configured to accept only nonces from here. Needs no access token.
     public static let createChallenge = MethodDescriptor(
         service: serviceName,
         method: "CreateChallenge",
@@ -110,8 +109,8 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
-    /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
-    /// presented again. Needs no access token.
+    /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
+    /// token again. Needs no access token.
     public static let refreshSession = MethodDescriptor(
         service: serviceName,
         method: "RefreshSession",
@@ -119,8 +118,8 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, be it expired.
-    /// Ending an unknown or ended session is a success (RFC 7009 section 2.2).
+    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, even of an expired one.
+    /// Ending an unknown or ended session succeeds (RFC 7009 section 2.2).
     public static let signOut = MethodDescriptor(
         service: serviceName,
         method: "SignOut",
@@ -128,7 +127,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    /// Ends all sessions of the user, including that of the access token unless `except_current` is set.
     public static let signOutEverywhere = MethodDescriptor(
         service: serviceName,
         method: "SignOutEverywhere",
@@ -136,7 +135,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
+    /// Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
     public static let listSessions = MethodDescriptor(
         service: serviceName,
         method: "ListSessions",
@@ -144,7 +143,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    /// Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session.
     public static let renameSession = MethodDescriptor(
         service: serviceName,
         method: "RenameSession",
@@ -152,8 +151,8 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
-    /// with SESSION_NOT_FOUND.
+    /// Ends one of the user's sessions; succeeds if it has ended. NOT_FOUND with SESSION_NOT_FOUND for an unknown session or another
+    /// user's.
     public static let endSession = MethodDescriptor(
         service: serviceName,
         method: "EndSession",
@@ -161,7 +160,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// The providers that open the user's account, the one linked first before the others.
+    /// Lists the providers by which the user can sign in, in the order in which they were linked.
     public static let listProviders = MethodDescriptor(
         service: serviceName,
         method: "ListProviders",
@@ -169,15 +168,15 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
-    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
-    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
-    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
-    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    /// Links another provider to the user's account, by the provider's credentials; the user can then sign in by it. Succeeds if it is
+    /// linked already. ALREADY_EXISTS with PROVIDER_ALREADY_LINKED if the account has another identity of that provider, and with
+    /// IDENTITY_TAKEN if the identity belongs to another account: nothing changes then, and the credentials stay usable for a sign-in.
+    /// But if one of the two accounts is empty (no phone number, no username, no group) and the user signed in to this one within ten
+    /// minutes, the other account absorbs the empty one. If this account was absorbed, the response has a new session.
     ///
-    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
-    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
-    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
+    /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
+    /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
     public static let linkProvider = MethodDescriptor(
         service: serviceName,
         method: "LinkProvider",
@@ -185,11 +184,11 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
-    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
-    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    /// Unlinks a provider from the user's account. Its sessions end, including that of the access token. FAILED_PRECONDITION with
+    /// LAST_PROVIDER for the only provider that can sign in. Succeeds if the provider isn't linked.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
-    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a provider that was
+    /// linked less than a day ago would replace an older one; RetryInfo says when it will be possible.
     public static let unlinkProvider = MethodDescriptor(
         service: serviceName,
         method: "UnlinkProvider",
@@ -218,88 +217,87 @@ public enum AuthServiceMethods {
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED, which is the
 /// `code` of the JSON routes' problems.
 public protocol AuthServiceHandler: RPCService {
-    /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
-    /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
-    /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
-    /// token.
+    /// Opens a session for a provider's credentials (an ID token, an authorization code or an access token), or for the tickets of
+    /// Apple by web. Creates the account at the first sign-in. With `create` false a new user gets NOT_FOUND with ACCOUNT_NOT_FOUND
+    /// instead, and nothing changes. The same credentials within a minute return the same session. PERMISSION_DENIED with
+    /// ACCOUNT_BLOCKED while an operator blocks the account. Needs no access token.
     func signInWithProvider(
         _ request: AppV1.SignInWithProviderRequest,
         context: ServerContext
     ) async throws -> AppV1.SignInWithProviderResponse
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
-    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
-    /// otherwise. Some apps may be configured to take no other. Needs no access token.
+    /// Creates a nonce for a sign-in, valid for some minutes. The app passes it to the provider, and then unchanged to
+    /// SignInWithProvider. Apple gets its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. An app may be configured to accept only nonces from here. Needs no access token.
     func createChallenge(
         _ request: AppV1.CreateChallengeRequest,
         context: ServerContext
     ) async throws -> AppV1.CreateChallengeResponse
 
-    /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
-    /// presented again. Needs no access token.
+    /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
+    /// token again. Needs no access token.
     func refreshSession(
         _ request: AppV1.RefreshSessionRequest,
         context: ServerContext
     ) async throws -> AppV1.RefreshSessionResponse
 
-    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, be it expired.
-    /// Ending an unknown or ended session is a success (RFC 7009 section 2.2).
+    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, even of an expired one.
+    /// Ending an unknown or ended session succeeds (RFC 7009 section 2.2).
     func signOut(
         _ request: AppV1.SignOutRequest,
         context: ServerContext
     ) async throws -> AppV1.SignOutResponse
 
-    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    /// Ends all sessions of the user, including that of the access token unless `except_current` is set.
     func signOutEverywhere(
         _ request: AppV1.SignOutEverywhereRequest,
         context: ServerContext
     ) async throws -> AppV1.SignOutEverywhereResponse
 
-    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
+    /// Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
     func listSessions(
         _ request: AppV1.ListSessionsRequest,
         context: ServerContext
     ) async throws -> AppV1.ListSessionsResponse
 
-    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    /// Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session.
     func renameSession(
         _ request: AppV1.RenameSessionRequest,
         context: ServerContext
     ) async throws -> AppV1.RenameSessionResponse
 
-    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
-    /// with SESSION_NOT_FOUND.
+    /// Ends one of the user's sessions; succeeds if it has ended. NOT_FOUND with SESSION_NOT_FOUND for an unknown session or another
+    /// user's.
     func endSession(
         _ request: AppV1.EndSessionRequest,
         context: ServerContext
     ) async throws -> AppV1.EndSessionResponse
 
-    /// The providers that open the user's account, the one linked first before the others.
+    /// Lists the providers by which the user can sign in, in the order in which they were linked.
     func listProviders(
         _ request: AppV1.ListProvidersRequest,
         context: ServerContext
     ) async throws -> AppV1.ListProvidersResponse
 
-    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
-    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
-    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
-    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
-    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    /// Links another provider to the user's account, by the provider's credentials; the user can then sign in by it. Succeeds if it is
+    /// linked already. ALREADY_EXISTS with PROVIDER_ALREADY_LINKED if the account has another identity of that provider, and with
+    /// IDENTITY_TAKEN if the identity belongs to another account: nothing changes then, and the credentials stay usable for a sign-in.
+    /// But if one of the two accounts is empty (no phone number, no username, no group) and the user signed in to this one within ten
+    /// minutes, the other account absorbs the empty one. If this account was absorbed, the response has a new session.
     ///
-    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
-    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
-    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
+    /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
+    /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
     func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         context: ServerContext
     ) async throws -> AppV1.LinkProviderResponse
 
-    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
-    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    /// Unlinks a provider from the user's account. Its sessions end, including that of the access token. FAILED_PRECONDITION with
+    /// LAST_PROVIDER for the only provider that can sign in. Succeeds if the provider isn't linked.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
-    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a provider that was
+    /// linked less than a day ago would replace an older one; RetryInfo says when it will be possible.
     func unlinkProvider(
         _ request: AppV1.UnlinkProviderRequest,
         context: ServerContext
@@ -401,11 +399,10 @@ public struct AuthServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
-    /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
-    /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
-    /// token.
+    /// Opens a session for a provider's credentials (an ID token, an authorization code or an access token), or for the tickets of
+    /// Apple by web. Creates the account at the first sign-in. With `create` false a new user gets NOT_FOUND with ACCOUNT_NOT_FOUND
+    /// instead, and nothing changes. The same credentials within a minute return the same session. PERMISSION_DENIED with
+    /// ACCOUNT_BLOCKED while an operator blocks the account. Needs no access token.
     public func signInWithProvider(
         _ request: AppV1.SignInWithProviderRequest,
         options: CallOptions = CallOptions()
@@ -418,9 +415,9 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
-    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
-    /// otherwise. Some apps may be configured to take no other. Needs no access token.
+    /// Creates a nonce for a sign-in, valid for some minutes. The app passes it to the provider, and then unchanged to
+    /// SignInWithProvider. Apple gets its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. An app may be configured to accept only nonces from here. Needs no access token.
     public func createChallenge(
         _ request: AppV1.CreateChallengeRequest,
         options: CallOptions = CallOptions()
@@ -433,8 +430,8 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
-    /// presented again. Needs no access token.
+    /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
+    /// token again. Needs no access token.
     public func refreshSession(
         _ request: AppV1.RefreshSessionRequest,
         options: CallOptions = CallOptions()
@@ -447,8 +444,8 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, be it expired.
-    /// Ending an unknown or ended session is a success (RFC 7009 section 2.2).
+    /// Ends the session of the refresh token in the request, or else of the access token in the metadata, even of an expired one.
+    /// Ending an unknown or ended session succeeds (RFC 7009 section 2.2).
     public func signOut(
         _ request: AppV1.SignOutRequest,
         options: CallOptions = CallOptions()
@@ -461,7 +458,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    /// Ends all sessions of the user, including that of the access token unless `except_current` is set.
     public func signOutEverywhere(
         _ request: AppV1.SignOutEverywhereRequest,
         options: CallOptions = CallOptions()
@@ -474,7 +471,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
+    /// Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
     public func listSessions(
         _ request: AppV1.ListSessionsRequest,
         options: CallOptions = CallOptions()
@@ -487,7 +484,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    /// Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session.
     public func renameSession(
         _ request: AppV1.RenameSessionRequest,
         options: CallOptions = CallOptions()
@@ -500,8 +497,8 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
-    /// with SESSION_NOT_FOUND.
+    /// Ends one of the user's sessions; succeeds if it has ended. NOT_FOUND with SESSION_NOT_FOUND for an unknown session or another
+    /// user's.
     public func endSession(
         _ request: AppV1.EndSessionRequest,
         options: CallOptions = CallOptions()
@@ -514,7 +511,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// The providers that open the user's account, the one linked first before the others.
+    /// Lists the providers by which the user can sign in, in the order in which they were linked.
     public func listProviders(
         _ request: AppV1.ListProvidersRequest,
         options: CallOptions = CallOptions()
@@ -527,15 +524,15 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
-    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
-    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
-    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
-    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    /// Links another provider to the user's account, by the provider's credentials; the user can then sign in by it. Succeeds if it is
+    /// linked already. ALREADY_EXISTS with PROVIDER_ALREADY_LINKED if the account has another identity of that provider, and with
+    /// IDENTITY_TAKEN if the identity belongs to another account: nothing changes then, and the credentials stay usable for a sign-in.
+    /// But if one of the two accounts is empty (no phone number, no username, no group) and the user signed in to this one within ten
+    /// minutes, the other account absorbs the empty one. If this account was absorbed, the response has a new session.
     ///
-    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
-    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
-    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
+    /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
+    /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
     public func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         options: CallOptions = CallOptions()
@@ -548,11 +545,11 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
-    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    /// Unlinks a provider from the user's account. Its sessions end, including that of the access token. FAILED_PRECONDITION with
+    /// LAST_PROVIDER for the only provider that can sign in. Succeeds if the provider isn't linked.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
-    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a provider that was
+    /// linked less than a day ago would replace an older one; RetryInfo says when it will be possible.
     public func unlinkProvider(
         _ request: AppV1.UnlinkProviderRequest,
         options: CallOptions = CallOptions()

@@ -309,7 +309,7 @@ public nonisolated enum Vestibule_App_V1_ErrorReason: SwiftProtobuf.Enum, Swift.
   /// The request adds nobody, or more people than a request can.
   case peopleCountInvalid // = 89
 
-  /// The phone number belongs to another user by now than the one who was shown.
+  /// Another user has the phone number by now than the one shown to the caller.
   case personChanged // = 90
 
   /// Nobody has to confirm this member.

@@ -387,7 +387,7 @@ extension AppV1 {
         ),
         ErrorCode(
             "PERSON_CHANGED", http: 409, grpc: .aborted, action: .show,
-            description: "The phone number belongs to another user by now than the one who was shown."
+            description: "Another user has the phone number by now than the one shown to the caller."
         ),
         ErrorCode(
             "NOTHING_TO_CONFIRM", http: 400, grpc: .failedPrecondition, action: .show,

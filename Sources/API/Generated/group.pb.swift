@@ -24,16 +24,16 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 public nonisolated enum Vestibule_App_V1_GroupOpenness: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
 
-  /// In requests: as it is, and for a new group as the deployment has it.
+  /// In requests: unchanged; for a new group the deployment's default.
   case unspecified // = 0
 
-  /// At once: a number that a user has is a member.
+  /// At once, if a user has the number.
   case `open` // = 1
 
-  /// When somebody of the group who may confirms that this user is the person meant.
+  /// When a member who may do so confirms that this user is the person meant.
   case confirm // = 2
 
-  /// When the person accepts. Until then nobody learns whether the number is a user's.
+  /// When the person accepts. Until then nobody learns whether a user has the number.
   case consent // = 3
   case UNRECOGNIZED(Int)
 
@@ -75,13 +75,13 @@ public nonisolated enum Vestibule_App_V1_GroupOpenness: SwiftProtobuf.Enum, Swif
 public nonisolated enum Vestibule_App_V1_GroupRole: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
 
-  /// Of who isn't a member yet.
+  /// For a person who isn't a member yet.
   case unspecified // = 0
 
-  /// One of each group, who may everything.
+  /// One in each group; may do everything.
   case owner // = 1
 
-  /// May rename the group, remove plain members, and decide about all who are pending.
+  /// May rename the group, remove plain members, and decide about all pending members.
   case admin // = 2
 
   /// May see the members and add people.
@@ -132,10 +132,10 @@ public nonisolated enum Vestibule_App_V1_MemberState: SwiftProtobuf.Enum, Swift.
   /// The person is a user and in the group.
   case member // = 1
 
-  /// The group waits for a user with this phone number, or for its own word that the user who has it is the person meant.
+  /// The group waits for a user with this phone number, or must confirm that the user who has it is the person meant.
   case pending // = 2
 
-  /// The person was invited and hasn't accepted, whether or not the number is a user's.
+  /// The person was invited and hasn't accepted, whether or not a user has the number.
   case invited // = 3
   case UNRECOGNIZED(Int)
 
@@ -183,7 +183,7 @@ public nonisolated enum Vestibule_App_V1_InvitationState: SwiftProtobuf.Enum, Sw
   /// For the user: to accept it or not.
   case consent // = 1
 
-  /// For somebody of the group who may confirm that the user is the person meant.
+  /// For a member who may confirm that the user is the person meant.
   case confirmation // = 2
   case UNRECOGNIZED(Int)
 
@@ -231,7 +231,7 @@ public nonisolated enum Vestibule_App_V1_PendingState: SwiftProtobuf.Enum, Swift
   /// A user asks to join by a link.
   case request // = 2
 
-  /// A member has the number no more that they were added by.
+  /// A member no longer has the number by which they were added.
   case doubt // = 3
   case UNRECOGNIZED(Int)
 
@@ -276,19 +276,19 @@ public nonisolated enum Vestibule_App_V1_GroupChangeKind: SwiftProtobuf.Enum, Sw
   /// Never sent.
   case unspecified // = 0
 
-  /// The user is a member of the group from now on.
+  /// The user has become a member of the group.
   case groupJoined // = 1
 
-  /// The user is no member of the group any more, or there is no such group.
+  /// The user is no longer a member of the group, or the group is deleted.
   case groupLeft // = 2
 
-  /// The group's name, openness or owner is another one.
+  /// The group's name, openness or owner has changed.
   case groupChanged // = 3
 
-  /// Somebody came into the group, went, was added to it or is shown otherwise; without a member's id there were many.
+  /// A member or pending member was added, removed or changed; without a member's id there were many.
   case memberChanged // = 4
 
-  /// The list of the user's invitations may be another one.
+  /// The list of the user's invitations may have changed.
   case invitationChanged // = 5
   case UNRECOGNIZED(Int)
 
@@ -344,7 +344,7 @@ public nonisolated struct Vestibule_App_V1_Group: Sendable {
   /// 1 to 80 characters as people count them.
   public var name: String = String()
 
-  /// The user who owns it: who created it, or whom it went to since.
+  /// The user who owns it: its creator, or a later owner.
   public var ownerUserID: String = String()
 
   /// When it was created, in whole milliseconds.
@@ -360,7 +360,7 @@ public nonisolated struct Vestibule_App_V1_Group: Sendable {
   /// How people become members of it.
   public var openness: Vestibule_App_V1_GroupOpenness = .unspecified
 
-  /// The role of the user who asks.
+  /// The caller's role.
   public var role: Vestibule_App_V1_GroupRole = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -370,7 +370,7 @@ public nonisolated struct Vestibule_App_V1_Group: Sendable {
   fileprivate var _createdAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// A person in, or awaited by, a group.
+/// A member or pending member of a group.
 public nonisolated struct Vestibule_App_V1_Member: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -388,12 +388,12 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
   /// The user; empty while pending.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for the creator, and for a caller who isn't the
-  /// person, didn't add them, and is neither an admin nor the owner.
+  /// The phone number by which the person was added, E.164 with the leading plus. Empty for the creator. Shown only to the person, to
+  /// the member who added them, to admins and to the owner.
   public var phoneNumber: String = String()
 
-  /// In lists the person's own name, once they are in the group and have told one. Before, and in other answers, the name that
-  /// the inviter gave; for the creator the name that they had when the group was created.
+  /// In lists the person's own name, if they are in the group and have one. Else, and in other responses, the name that the inviter
+  /// gave; for the creator the name that they had when they created the group.
   public var displayName: String = String()
 
   /// When the person was added, in whole milliseconds.
@@ -406,22 +406,22 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
   /// Clears the value of `addedAt`. Subsequent reads from it will return its default value.
   public mutating func clearAddedAt() {self._addedAt = nil}
 
-  /// What the member may do; unspecified until the person is one.
+  /// The member's role; unspecified until the person is a member.
   public var role: Vestibule_App_V1_GroupRole = .unspecified
 
-  /// Whether it is in doubt that the user is the person meant: the number that they were added by is theirs no more, and nobody
-  /// of the group has said since that they are.
+  /// Whether it is in doubt that the user is the person meant: they no longer have the number by which they were added, and no member
+  /// has confirmed them since.
   public var isUnconfirmed: Bool = false
 
-  /// In lists the username of a person who is in the group; empty if there is none.
+  /// In lists the member's username; empty if there is none.
   public var username: String = String()
 
-  /// In lists the picture of a person who is in the group, as in Profile; empty if there is none.
+  /// In lists the member's picture, as in Profile; empty if there is none.
   public var avatarURL: String = String()
 
-  /// Whether the user is a member by a phone number alone, which isn't proven to be theirs, and nobody of the group has confirmed them: they
-  /// add and confirm nobody (MEMBER_UNCONFIRMED) until ConfirmMember names them or the number is proven. Never so of admins, the owner, and
-  /// those who came by a link.
+  /// Whether the user is a member only by a phone number that isn't proven to be theirs, and no member has confirmed them. They can't add
+  /// or confirm anybody (MEMBER_UNCONFIRMED) until ConfirmMember confirms them or the number is proven. Always false for admins, the
+  /// owner, and members who joined by a link.
   public var isUnproven: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -440,12 +440,11 @@ public nonisolated struct Vestibule_App_V1_CreateGroupRequest: Sendable {
   /// 1 to 80 characters as people count them.
   public var name: String = String()
 
-  /// A UUID that the app chose for this group; may be empty. Calls with the same key create one group, for as long as the key
-  /// is remembered (a day unless configured otherwise). A key that came with another name before is refused with
-  /// IDEMPOTENCY_KEY_REUSED.
+  /// A UUID that the app chose for this group; may be empty. Calls with the same key create one group, while the server remembers the
+  /// key (a day unless configured otherwise). IDEMPOTENCY_KEY_REUSED for a key that came with another name before.
   public var idempotencyKey: String = String()
 
-  /// How open it is.
+  /// How people become members.
   public var openness: Vestibule_App_V1_GroupOpenness = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -476,16 +475,16 @@ public nonisolated struct Vestibule_App_V1_CreateGroupResponse: Sendable {
   fileprivate var _group: Vestibule_App_V1_Group? = nil
 }
 
-/// Which page of the user's groups to list.
+/// The page of the user's groups to list.
 public nonisolated struct Vestibule_App_V1_ListGroupsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Groups a page, at most 100; 0 means 50.
+  /// Groups per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
-  /// `next_page_token` of the page before; empty for the first page.
+  /// `next_page_token` of the previous page; empty for the first page.
   public var pageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -502,7 +501,7 @@ public nonisolated struct Vestibule_App_V1_ListGroupsResponse: Sendable {
   /// The groups, newest first.
   public var groups: [Vestibule_App_V1_Group] = []
 
-  /// Asks for the next page; empty on the last one.
+  /// The token of the next page; empty on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -519,7 +518,7 @@ public nonisolated struct Vestibule_App_V1_AddMemberRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The person's phone number, in any notation that the configured region understands.
+  /// The person's phone number, in any notation of the configured region.
   public var phoneNumber: String = String()
 
   /// The person's name as the user knows it; 1 to 50 characters as people count them.
@@ -530,7 +529,7 @@ public nonisolated struct Vestibule_App_V1_AddMemberRequest: Sendable {
   public init() {}
 }
 
-/// The added person, or the one who was there already.
+/// The added or existing member.
 public nonisolated struct Vestibule_App_V1_AddMemberResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -562,7 +561,7 @@ public nonisolated struct Vestibule_App_V1_NewMember: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The person's phone number, in any notation that the configured region understands.
+  /// The person's phone number, in any notation of the configured region.
   public var phoneNumber: String = String()
 
   /// The person's name as the user knows it; 1 to 50 characters as people count them.
@@ -590,13 +589,13 @@ public nonisolated struct Vestibule_App_V1_AddMembersRequest: Sendable {
   public init() {}
 }
 
-/// What came of each person, in the order of the request.
+/// The result for each person, in the order of the request.
 public nonisolated struct Vestibule_App_V1_AddMembersResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As many as people were given. A number that was given twice has the same member twice.
+  /// One for each person. A number that occurs twice has the same member twice.
   public var results: [Vestibule_App_V1_AddMembersResult] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -604,7 +603,7 @@ public nonisolated struct Vestibule_App_V1_AddMembersResponse: Sendable {
   public init() {}
 }
 
-/// What came of one person to add.
+/// The result for a person to add.
 public nonisolated struct Vestibule_App_V1_AddMembersResult: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -613,7 +612,7 @@ public nonisolated struct Vestibule_App_V1_AddMembersResult: Sendable {
   /// One of both.
   public var outcome: Vestibule_App_V1_AddMembersResult.OneOf_Outcome? = nil
 
-  /// The added person, or the one who was there already.
+  /// The added or existing member.
   public var member: Vestibule_App_V1_Member {
     get {
       if case .member(let v)? = outcome {return v}
@@ -635,7 +634,7 @@ public nonisolated struct Vestibule_App_V1_AddMembersResult: Sendable {
 
   /// One of both.
   public nonisolated enum OneOf_Outcome: Equatable, Sendable {
-    /// The added person, or the one who was there already.
+    /// The added or existing member.
     case member(Vestibule_App_V1_Member)
     /// Why the person wasn't added.
     case refusal(Vestibule_App_V1_AddMembersRefusal)
@@ -651,14 +650,14 @@ public nonisolated struct Vestibule_App_V1_AddMembersRefusal: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// As AddMember would say it: PHONE_INVALID, DISPLAY_NAME_INVALID, GROUP_FULL, TOO_MANY_ATTEMPTS, TOO_MANY_PENDING,
+  /// The reason that AddMember would give: PHONE_INVALID, DISPLAY_NAME_INVALID, GROUP_FULL, TOO_MANY_ATTEMPTS, TOO_MANY_PENDING,
   /// MEMBER_GROUPS_FULL, ACCOUNT_HELD.
   public var reason: String = String()
 
-  /// Words for people.
+  /// A message for people.
   public var message: String = String()
 
-  /// The field at fault; empty if none is.
+  /// The invalid field; empty if none is.
   public var field: String = String()
 
   /// After how many milliseconds another try may succeed; 0 if none would.
@@ -669,7 +668,7 @@ public nonisolated struct Vestibule_App_V1_AddMembersRefusal: Sendable {
   public init() {}
 }
 
-/// Which group to tell.
+/// The group to return.
 public nonisolated struct Vestibule_App_V1_GetGroupRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -706,7 +705,7 @@ public nonisolated struct Vestibule_App_V1_GetGroupResponse: Sendable {
   fileprivate var _group: Vestibule_App_V1_Group? = nil
 }
 
-/// What to change of a group.
+/// The changes of a group.
 public nonisolated struct Vestibule_App_V1_UpdateGroupRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -715,7 +714,7 @@ public nonisolated struct Vestibule_App_V1_UpdateGroupRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The new name, 1 to 80 characters as people count them; absent, it stays.
+  /// The new name, 1 to 80 characters as people count them; if absent, the name stays.
   public var name: String {
     get {_name ?? String()}
     set {_name = newValue}
@@ -725,7 +724,7 @@ public nonisolated struct Vestibule_App_V1_UpdateGroupRequest: Sendable {
   /// Clears the value of `name`. Subsequent reads from it will return its default value.
   public mutating func clearName() {self._name = nil}
 
-  /// How open the group is from now on; unspecified, it stays.
+  /// The new openness; if unspecified, it stays.
   public var openness: Vestibule_App_V1_GroupOpenness = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -735,7 +734,7 @@ public nonisolated struct Vestibule_App_V1_UpdateGroupRequest: Sendable {
   fileprivate var _name: String? = nil
 }
 
-/// The group as it is now.
+/// The changed group.
 public nonisolated struct Vestibule_App_V1_UpdateGroupResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -758,7 +757,7 @@ public nonisolated struct Vestibule_App_V1_UpdateGroupResponse: Sendable {
   fileprivate var _group: Vestibule_App_V1_Group? = nil
 }
 
-/// Which group to delete.
+/// The group to delete.
 public nonisolated struct Vestibule_App_V1_DeleteGroupRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -783,7 +782,7 @@ public nonisolated struct Vestibule_App_V1_DeleteGroupResponse: Sendable {
   public init() {}
 }
 
-/// Whom to remove.
+/// The member to remove.
 public nonisolated struct Vestibule_App_V1_RemoveMemberRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -800,7 +799,7 @@ public nonisolated struct Vestibule_App_V1_RemoveMemberRequest: Sendable {
   public init() {}
 }
 
-/// The person isn't in the group, and isn't awaited by this membership.
+/// Empty: there is no membership with this id.
 public nonisolated struct Vestibule_App_V1_RemoveMemberResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -811,7 +810,7 @@ public nonisolated struct Vestibule_App_V1_RemoveMemberResponse: Sendable {
   public init() {}
 }
 
-/// Which group to leave.
+/// The group to leave.
 public nonisolated struct Vestibule_App_V1_LeaveGroupRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -825,7 +824,7 @@ public nonisolated struct Vestibule_App_V1_LeaveGroupRequest: Sendable {
   public init() {}
 }
 
-/// The user isn't in the group.
+/// Empty: the user isn't in the group.
 public nonisolated struct Vestibule_App_V1_LeaveGroupResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -836,7 +835,7 @@ public nonisolated struct Vestibule_App_V1_LeaveGroupResponse: Sendable {
   public init() {}
 }
 
-/// Which role to give to whom.
+/// The member and their new role.
 public nonisolated struct Vestibule_App_V1_SetMemberRoleRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -856,7 +855,7 @@ public nonisolated struct Vestibule_App_V1_SetMemberRoleRequest: Sendable {
   public init() {}
 }
 
-/// The member as it is now.
+/// The changed member.
 public nonisolated struct Vestibule_App_V1_SetMemberRoleResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -879,7 +878,7 @@ public nonisolated struct Vestibule_App_V1_SetMemberRoleResponse: Sendable {
   fileprivate var _member: Vestibule_App_V1_Member? = nil
 }
 
-/// To whom to hand a group over.
+/// The group to hand over, and the new owner.
 public nonisolated struct Vestibule_App_V1_HandOverGroupRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -919,7 +918,7 @@ public nonisolated struct Vestibule_App_V1_HandOverGroupResponse: Sendable {
   fileprivate var _group: Vestibule_App_V1_Group? = nil
 }
 
-/// Which group's members to list, and which page of them.
+/// The page of a group's members to list.
 public nonisolated struct Vestibule_App_V1_ListMembersRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -928,10 +927,10 @@ public nonisolated struct Vestibule_App_V1_ListMembersRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// Members a page, at most 100; 0 means 50.
+  /// Members per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
-  /// `next_page_token` of the page before; empty for the first page.
+  /// `next_page_token` of the previous page; empty for the first page.
   public var pageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -948,7 +947,7 @@ public nonisolated struct Vestibule_App_V1_ListMembersResponse: Sendable {
   /// The members, oldest first.
   public var members: [Vestibule_App_V1_Member] = []
 
-  /// Asks for the next page; empty on the last one.
+  /// The token of the next page; empty on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -962,25 +961,25 @@ public nonisolated struct Vestibule_App_V1_Invitation: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The invitation's id, a UUID: the membership's, if it becomes one.
+  /// The invitation's id, a UUID; it becomes the membership's.
   public var memberID: String = String()
 
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// What the group is called.
+  /// The group's name.
   public var groupName: String = String()
 
-  /// Who decides.
+  /// What it waits for.
   public var state: Vestibule_App_V1_InvitationState = .unspecified
 
-  /// The user who added the number; empty for a request to join, and if that account was closed.
+  /// The user who added the number; empty for a request to join, and if that account is closed.
   public var addedByUserID: String = String()
 
   /// Whether it is the user's own request to join.
   public var isRequest: Bool = false
 
-  /// Since when it waits, in whole milliseconds.
+  /// When it was created, in whole milliseconds.
   public var since: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_since ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_since = newValue}
@@ -990,7 +989,7 @@ public nonisolated struct Vestibule_App_V1_Invitation: Sendable {
   /// Clears the value of `since`. Subsequent reads from it will return its default value.
   public mutating func clearSince() {self._since = nil}
 
-  /// Until when, in whole milliseconds; absent for ever.
+  /// When it expires, in whole milliseconds; absent if never.
   public var expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_expiresAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_expiresAt = newValue}
@@ -1014,7 +1013,7 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The membership's id, a UUID; for a person who isn't a member the id of what becomes one.
+  /// The membership's id, a UUID; for a person who isn't a member the id that the membership will have.
   public var memberID: String = String()
 
   /// The group's id, a UUID.
@@ -1023,21 +1022,21 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   /// What is undecided.
   public var state: Vestibule_App_V1_PendingState = .unspecified
 
-  /// The user whom ConfirmMember is about: who has the number, who asks, or who is in doubt. Empty where nobody has the number, and
-  /// where the caller may not know.
+  /// The user for ConfirmMember: the user who has the number, who asks to join, or who is in doubt. Empty if no user has the number, or
+  /// the caller may not know.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for one who asks by a link, and for a caller who
-  /// isn't the person, didn't add them, and is neither an admin nor the owner.
+  /// The phone number by which the person was added, E.164 with the leading plus. Empty for a request by a link. Shown only to the
+  /// person, to the member who added them, to admins and to the owner.
   public var phoneNumber: String = String()
 
-  /// The name that whoever added the person gave; empty if nobody gave one.
+  /// The name that the inviter gave; empty if there is none.
   public var displayName: String = String()
 
-  /// The user who added the number; empty for one who asks by a link, and if that account was closed.
+  /// The user who added the number; empty for a request by a link, and if that account is closed.
   public var addedByUserID: String = String()
 
-  /// Since when the person is waited for or in doubt, in whole milliseconds.
+  /// When the waiting or the doubt began, in whole milliseconds.
   public var since: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_since ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_since = newValue}
@@ -1047,7 +1046,7 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   /// Clears the value of `since`. Subsequent reads from it will return its default value.
   public mutating func clearSince() {self._since = nil}
 
-  /// Until when the group waits, in whole milliseconds; absent for ever.
+  /// When the waiting ends, in whole milliseconds; absent if never.
   public var expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_expiresAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_expiresAt = newValue}
@@ -1057,7 +1056,7 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   /// Clears the value of `expiresAt`. Subsequent reads from it will return its default value.
   public mutating func clearExpiresAt() {self._expiresAt = nil}
 
-  /// Whether the caller may confirm or keep the person now.
+  /// Whether the caller may call ConfirmMember for the person now.
   public var mayConfirm: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1080,10 +1079,10 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The user who made it; empty if that account was closed.
+  /// The user who created it; empty if that account is closed.
   public var createdByUserID: String = String()
 
-  /// When it was made, in whole milliseconds.
+  /// When it was created, in whole milliseconds.
   public var createdAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_createdAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_createdAt = newValue}
@@ -1093,7 +1092,7 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   /// Clears the value of `createdAt`. Subsequent reads from it will return its default value.
   public mutating func clearCreatedAt() {self._createdAt = nil}
 
-  /// Until when people join by it, in whole milliseconds.
+  /// When it expires, in whole milliseconds.
   public var expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_expiresAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_expiresAt = newValue}
@@ -1103,10 +1102,10 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   /// Clears the value of `expiresAt`. Subsequent reads from it will return its default value.
   public mutating func clearExpiresAt() {self._expiresAt = nil}
 
-  /// How many users may join by it, 0 for any number.
+  /// How many users may join by it; 0 for any number.
   public var usesMax: Int32 = 0
 
-  /// How many have.
+  /// How many have joined by it.
   public var uses: Int32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1117,16 +1116,16 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   fileprivate var _expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// Which page of the user's invitations to list.
+/// The page of the user's invitations to list.
 public nonisolated struct Vestibule_App_V1_ListMyInvitationsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Entries a page, at most 100; 0 means 50.
+  /// Entries per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
-  /// `next_page_token` of the page before; empty for the first page.
+  /// `next_page_token` of the previous page; empty for the first page.
   public var pageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1143,7 +1142,7 @@ public nonisolated struct Vestibule_App_V1_ListMyInvitationsResponse: Sendable {
   /// The invitations, newest first.
   public var invitations: [Vestibule_App_V1_Invitation] = []
 
-  /// Asks for the next page; empty on the last one.
+  /// The token of the next page; empty on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1151,7 +1150,7 @@ public nonisolated struct Vestibule_App_V1_ListMyInvitationsResponse: Sendable {
   public init() {}
 }
 
-/// What to accept.
+/// The invitation to accept.
 public nonisolated struct Vestibule_App_V1_AcceptInvitationRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1160,7 +1159,7 @@ public nonisolated struct Vestibule_App_V1_AcceptInvitationRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The invitation's id, a UUID: the membership's, if it becomes one.
+  /// The invitation's id, a UUID; it becomes the membership's.
   public var memberID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1174,7 +1173,7 @@ public nonisolated struct Vestibule_App_V1_AcceptInvitationResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The user's membership; its id is another one if the user was a member already.
+  /// The user's membership; its id is a different one if the user was a member already.
   public var member: Vestibule_App_V1_Member {
     get {_member ?? Vestibule_App_V1_Member()}
     set {_member = newValue}
@@ -1191,7 +1190,7 @@ public nonisolated struct Vestibule_App_V1_AcceptInvitationResponse: Sendable {
   fileprivate var _member: Vestibule_App_V1_Member? = nil
 }
 
-/// What to decline.
+/// The invitation to decline.
 public nonisolated struct Vestibule_App_V1_DeclineInvitationRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1200,7 +1199,7 @@ public nonisolated struct Vestibule_App_V1_DeclineInvitationRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The invitation's id, a UUID: the membership's, if it becomes one.
+  /// The invitation's id, a UUID; it becomes the membership's.
   public var memberID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1208,7 +1207,7 @@ public nonisolated struct Vestibule_App_V1_DeclineInvitationRequest: Sendable {
   public init() {}
 }
 
-/// The user doesn't see it again.
+/// Empty: the user doesn't see it again.
 public nonisolated struct Vestibule_App_V1_DeclineInvitationResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1219,7 +1218,7 @@ public nonisolated struct Vestibule_App_V1_DeclineInvitationResponse: Sendable {
   public init() {}
 }
 
-/// Whom to confirm.
+/// The person to confirm.
 public nonisolated struct Vestibule_App_V1_ConfirmMemberRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1228,10 +1227,10 @@ public nonisolated struct Vestibule_App_V1_ConfirmMemberRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The id that ListPending told, a UUID.
+  /// The id from ListPending, a UUID.
   public var memberID: String = String()
 
-  /// The user whom the caller was shown, a UUID: of a number that changed hands since, nobody else is confirmed.
+  /// The user shown to the caller, a UUID: if another user has the number by now, nobody is confirmed.
   public var confirmedUserID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1245,7 +1244,7 @@ public nonisolated struct Vestibule_App_V1_ConfirmMemberResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The membership; its id is another one if the user was a member already, or is awaited by another number, too.
+  /// The membership; its id is a different one if the user was a member already, or the group also waits for another number of theirs.
   public var member: Vestibule_App_V1_Member {
     get {_member ?? Vestibule_App_V1_Member()}
     set {_member = newValue}
@@ -1262,7 +1261,7 @@ public nonisolated struct Vestibule_App_V1_ConfirmMemberResponse: Sendable {
   fileprivate var _member: Vestibule_App_V1_Member? = nil
 }
 
-/// Which group's pending people to list, and which page of them.
+/// The page of a group's pending people to list.
 public nonisolated struct Vestibule_App_V1_ListPendingRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1271,10 +1270,10 @@ public nonisolated struct Vestibule_App_V1_ListPendingRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// Entries a page, at most 100; 0 means 50.
+  /// Entries per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
-  /// `next_page_token` of the page before; empty for the first page.
+  /// `next_page_token` of the previous page; empty for the first page.
   public var pageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1291,7 +1290,7 @@ public nonisolated struct Vestibule_App_V1_ListPendingResponse: Sendable {
   /// The people, oldest first.
   public var people: [Vestibule_App_V1_PendingPerson] = []
 
-  /// Asks for the next page; empty on the last one.
+  /// The token of the next page; empty on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1299,7 +1298,7 @@ public nonisolated struct Vestibule_App_V1_ListPendingResponse: Sendable {
   public init() {}
 }
 
-/// The link to make.
+/// The link to create.
 public nonisolated struct Vestibule_App_V1_CreateGroupLinkRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1308,7 +1307,7 @@ public nonisolated struct Vestibule_App_V1_CreateGroupLinkRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// For how many seconds it is good: 60 to 7,776,000 (90 days); 0 means 604,800 (7 days).
+  /// How many seconds it is valid: 60 to 7,776,000 (90 days); 0 means 604,800 (7 days).
   public var lifetimeSeconds: Int32 = 0
 
   /// How many users may join by it: 1 to 1,000; 0 for any number.
@@ -1335,7 +1334,7 @@ public nonisolated struct Vestibule_App_V1_CreateGroupLinkResponse: Sendable {
   /// Clears the value of `link`. Subsequent reads from it will return its default value.
   public mutating func clearLink() {self._link = nil}
 
-  /// What whoever shows it joins by: 43 characters of base64url. Apps make a link of their own of it.
+  /// The secret by which people join: 43 characters of base64url. Apps put it into a link of their own.
   public var token: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1345,7 +1344,7 @@ public nonisolated struct Vestibule_App_V1_CreateGroupLinkResponse: Sendable {
   fileprivate var _link: Vestibule_App_V1_GroupLink? = nil
 }
 
-/// Which group's links to list.
+/// The group whose links to list.
 public nonisolated struct Vestibule_App_V1_ListGroupLinksRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1359,7 +1358,7 @@ public nonisolated struct Vestibule_App_V1_ListGroupLinksRequest: Sendable {
   public init() {}
 }
 
-/// The links that are good.
+/// The valid links.
 public nonisolated struct Vestibule_App_V1_ListGroupLinksResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1373,7 +1372,7 @@ public nonisolated struct Vestibule_App_V1_ListGroupLinksResponse: Sendable {
   public init() {}
 }
 
-/// Which link to end.
+/// The link to revoke.
 public nonisolated struct Vestibule_App_V1_RevokeGroupLinkRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1390,7 +1389,7 @@ public nonisolated struct Vestibule_App_V1_RevokeGroupLinkRequest: Sendable {
   public init() {}
 }
 
-/// Nobody joins by the link any more.
+/// Empty: the link is not valid any more.
 public nonisolated struct Vestibule_App_V1_RevokeGroupLinkResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1401,7 +1400,7 @@ public nonisolated struct Vestibule_App_V1_RevokeGroupLinkResponse: Sendable {
   public init() {}
 }
 
-/// Which link to look at.
+/// The link to preview.
 public nonisolated struct Vestibule_App_V1_PreviewGroupLinkRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1415,7 +1414,7 @@ public nonisolated struct Vestibule_App_V1_PreviewGroupLinkRequest: Sendable {
   public init() {}
 }
 
-/// What the link is of.
+/// The group of the link.
 public nonisolated struct Vestibule_App_V1_PreviewGroupLinkResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1424,16 +1423,16 @@ public nonisolated struct Vestibule_App_V1_PreviewGroupLinkResponse: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// What the group is called.
+  /// The group's name.
   public var groupName: String = String()
 
-  /// Whether joining makes a member (open, consent) or a request (confirm).
+  /// How people become members: joining makes a member (open, consent) or a request to join (confirm).
   public var openness: Vestibule_App_V1_GroupOpenness = .unspecified
 
   /// Whether the user is a member already.
   public var isMember: Bool = false
 
-  /// Until when the link is good, in whole milliseconds.
+  /// When the link expires, in whole milliseconds.
   public var expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_expiresAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_expiresAt = newValue}
@@ -1450,7 +1449,7 @@ public nonisolated struct Vestibule_App_V1_PreviewGroupLinkResponse: Sendable {
   fileprivate var _expiresAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// Which group to join.
+/// The link to join by.
 public nonisolated struct Vestibule_App_V1_JoinByLinkRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1464,7 +1463,7 @@ public nonisolated struct Vestibule_App_V1_JoinByLinkRequest: Sendable {
   public init() {}
 }
 
-/// Where the user is now.
+/// The user's membership or request.
 public nonisolated struct Vestibule_App_V1_JoinByLinkResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1473,13 +1472,13 @@ public nonisolated struct Vestibule_App_V1_JoinByLinkResponse: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// What the group is called.
+  /// The group's name.
   public var groupName: String = String()
 
-  /// The membership's id, or that of the request, a UUID.
+  /// The id of the membership or of the request, a UUID.
   public var memberID: String = String()
 
-  /// Member, or pending until somebody of the group confirms.
+  /// Member, or pending until a member confirms the request.
   public var state: Vestibule_App_V1_MemberState = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1487,13 +1486,13 @@ public nonisolated struct Vestibule_App_V1_JoinByLinkResponse: Sendable {
   public init() {}
 }
 
-/// Whom to block.
+/// The user to block.
 public nonisolated struct Vestibule_App_V1_BlockInviterRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The user whose additions are not wanted, a UUID.
+  /// The user, a UUID.
   public var inviterUserID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1501,7 +1500,7 @@ public nonisolated struct Vestibule_App_V1_BlockInviterRequest: Sendable {
   public init() {}
 }
 
-/// The user is blocked.
+/// Empty: the user is blocked.
 public nonisolated struct Vestibule_App_V1_BlockInviterResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1512,7 +1511,7 @@ public nonisolated struct Vestibule_App_V1_BlockInviterResponse: Sendable {
   public init() {}
 }
 
-/// Whom to block no more.
+/// The user to unblock.
 public nonisolated struct Vestibule_App_V1_UnblockInviterRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1526,7 +1525,7 @@ public nonisolated struct Vestibule_App_V1_UnblockInviterRequest: Sendable {
   public init() {}
 }
 
-/// The user is not blocked.
+/// Empty: the user is not blocked.
 public nonisolated struct Vestibule_App_V1_UnblockInviterResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1537,16 +1536,16 @@ public nonisolated struct Vestibule_App_V1_UnblockInviterResponse: Sendable {
   public init() {}
 }
 
-/// Which page of those whom the user blocks to list.
+/// The page of blocked users to list.
 public nonisolated struct Vestibule_App_V1_ListBlockedInvitersRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Entries a page, at most 100; 0 means 50.
+  /// Entries per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
-  /// `next_page_token` of the page before; empty for the first page.
+  /// `next_page_token` of the previous page; empty for the first page.
   public var pageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1554,16 +1553,16 @@ public nonisolated struct Vestibule_App_V1_ListBlockedInvitersRequest: Sendable 
   public init() {}
 }
 
-/// A page of those whom the user blocks.
+/// A page of blocked users.
 public nonisolated struct Vestibule_App_V1_ListBlockedInvitersResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The users, in the order of their ids.
+  /// The users, ordered by id.
   public var inviters: [Vestibule_App_V1_BlockedInviter] = []
 
-  /// Asks for the next page; empty on the last one.
+  /// The token of the next page; empty on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1571,7 +1570,7 @@ public nonisolated struct Vestibule_App_V1_ListBlockedInvitersResponse: Sendable
   public init() {}
 }
 
-/// A user whose additions are not wanted.
+/// A blocked user.
 public nonisolated struct Vestibule_App_V1_BlockedInviter: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1580,7 +1579,7 @@ public nonisolated struct Vestibule_App_V1_BlockedInviter: Sendable {
   /// The user, a UUID.
   public var userID: String = String()
 
-  /// Since when, in whole milliseconds.
+  /// When they were blocked, in whole milliseconds.
   public var blockedAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_blockedAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
     set {_blockedAt = newValue}
@@ -1597,13 +1596,13 @@ public nonisolated struct Vestibule_App_V1_BlockedInviter: Sendable {
   fileprivate var _blockedAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-/// From where to watch.
+/// Where the stream begins.
 public nonisolated struct Vestibule_App_V1_WatchGroupsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// `position` of the last message of an earlier stream, to be told what was missed; empty to begin now.
+  /// `position` of the last message of an earlier stream, to get the changes since; empty to begin now.
   public var position: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1611,25 +1610,25 @@ public nonisolated struct Vestibule_App_V1_WatchGroupsRequest: Sendable {
   public init() {}
 }
 
-/// What is told to one who watches. The first message comes at once and says where the stream begins: what an app lists after it
-/// has all that is not told.
+/// A message of the stream. The first one comes at once with the position where the stream begins: lists that the app requests after
+/// it have all earlier changes.
 public nonisolated struct Vestibule_App_V1_WatchGroupsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Up to where everything is told; opaque.
+  /// The position after these changes; opaque.
   public var position: String = String()
 
-  /// Whether it isn't known what has changed before: the app lists everything anew.
+  /// Whether earlier changes are unknown: the app requests all lists again.
   public var isReset: Bool = false
 
-  /// What has changed since the message before; their order means nothing. Empty in the first message of a stream that missed
-  /// nothing, and in a sign of life, which comes every twenty seconds.
+  /// The changes since the previous message, in no particular order. Empty in the first message of a stream that missed nothing, and in
+  /// a heartbeat, which comes every twenty seconds.
   public var changes: [Vestibule_App_V1_GroupChange] = []
 
-  /// What was changed about the ways into the account by another session of the user. A hint: those from before the stream began, or
-  /// while a service restarts, are not here. AuthService/ListSessions has all of the last thirty days.
+  /// Changes of the ways to sign in, by another session of the user. A hint: changes from before the stream began, or while a service
+  /// restarts, are missing. AuthService/ListSessions has all of the last thirty days.
   public var accountChanges: [Vestibule_App_V1_AccountChange] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1637,19 +1636,19 @@ public nonisolated struct Vestibule_App_V1_WatchGroupsResponse: Sendable {
   public init() {}
 }
 
-/// That something has changed; what it is now has to be asked for.
+/// A change. The app requests the new state.
 public nonisolated struct Vestibule_App_V1_GroupChange: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What it is.
+  /// The kind of change.
   public var kind: Vestibule_App_V1_GroupChangeKind = .unspecified
 
   /// The group's id, a UUID; empty for an invitation.
   public var groupID: String = String()
 
-  /// The membership's id, a UUID, if it is about one.
+  /// The membership's id, a UUID, if a membership has changed.
   public var memberID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

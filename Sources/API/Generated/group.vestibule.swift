@@ -25,7 +25,7 @@ extension AppV1 {
     /// A set of people.
     public typealias Group = Vestibule_App_V1_Group
 
-    /// A person in, or awaited by, a group.
+    /// A member or pending member of a group.
     public typealias Member = Vestibule_App_V1_Member
 
     /// The group to create.
@@ -34,7 +34,7 @@ extension AppV1 {
     /// The created group.
     public typealias CreateGroupResponse = Vestibule_App_V1_CreateGroupResponse
 
-    /// Which page of the user's groups to list.
+    /// The page of the user's groups to list.
     public typealias ListGroupsRequest = Vestibule_App_V1_ListGroupsRequest
 
     /// A page of groups.
@@ -43,7 +43,7 @@ extension AppV1 {
     /// The person to add.
     public typealias AddMemberRequest = Vestibule_App_V1_AddMemberRequest
 
-    /// The added person, or the one who was there already.
+    /// The added or existing member.
     public typealias AddMemberResponse = Vestibule_App_V1_AddMemberResponse
 
     /// A person to add.
@@ -52,58 +52,58 @@ extension AppV1 {
     /// The people to add.
     public typealias AddMembersRequest = Vestibule_App_V1_AddMembersRequest
 
-    /// What came of each person, in the order of the request.
+    /// The result for each person, in the order of the request.
     public typealias AddMembersResponse = Vestibule_App_V1_AddMembersResponse
 
-    /// What came of one person to add.
+    /// The result for a person to add.
     public typealias AddMembersResult = Vestibule_App_V1_AddMembersResult
 
     /// Why a person wasn't added.
     public typealias AddMembersRefusal = Vestibule_App_V1_AddMembersRefusal
 
-    /// Which group to tell.
+    /// The group to return.
     public typealias GetGroupRequest = Vestibule_App_V1_GetGroupRequest
 
     /// The group.
     public typealias GetGroupResponse = Vestibule_App_V1_GetGroupResponse
 
-    /// What to change of a group.
+    /// The changes of a group.
     public typealias UpdateGroupRequest = Vestibule_App_V1_UpdateGroupRequest
 
-    /// The group as it is now.
+    /// The changed group.
     public typealias UpdateGroupResponse = Vestibule_App_V1_UpdateGroupResponse
 
-    /// Which group to delete.
+    /// The group to delete.
     public typealias DeleteGroupRequest = Vestibule_App_V1_DeleteGroupRequest
 
     /// The group is gone.
     public typealias DeleteGroupResponse = Vestibule_App_V1_DeleteGroupResponse
 
-    /// Whom to remove.
+    /// The member to remove.
     public typealias RemoveMemberRequest = Vestibule_App_V1_RemoveMemberRequest
 
-    /// The person isn't in the group, and isn't awaited by this membership.
+    /// Empty: there is no membership with this id.
     public typealias RemoveMemberResponse = Vestibule_App_V1_RemoveMemberResponse
 
-    /// Which group to leave.
+    /// The group to leave.
     public typealias LeaveGroupRequest = Vestibule_App_V1_LeaveGroupRequest
 
-    /// The user isn't in the group.
+    /// Empty: the user isn't in the group.
     public typealias LeaveGroupResponse = Vestibule_App_V1_LeaveGroupResponse
 
-    /// Which role to give to whom.
+    /// The member and their new role.
     public typealias SetMemberRoleRequest = Vestibule_App_V1_SetMemberRoleRequest
 
-    /// The member as it is now.
+    /// The changed member.
     public typealias SetMemberRoleResponse = Vestibule_App_V1_SetMemberRoleResponse
 
-    /// To whom to hand a group over.
+    /// The group to hand over, and the new owner.
     public typealias HandOverGroupRequest = Vestibule_App_V1_HandOverGroupRequest
 
     /// The group with its new owner.
     public typealias HandOverGroupResponse = Vestibule_App_V1_HandOverGroupResponse
 
-    /// Which group's members to list, and which page of them.
+    /// The page of a group's members to list.
     public typealias ListMembersRequest = Vestibule_App_V1_ListMembersRequest
 
     /// A page of members.
@@ -118,95 +118,95 @@ extension AppV1 {
     /// A link by which people join a group.
     public typealias GroupLink = Vestibule_App_V1_GroupLink
 
-    /// Which page of the user's invitations to list.
+    /// The page of the user's invitations to list.
     public typealias ListMyInvitationsRequest = Vestibule_App_V1_ListMyInvitationsRequest
 
     /// A page of invitations.
     public typealias ListMyInvitationsResponse = Vestibule_App_V1_ListMyInvitationsResponse
 
-    /// What to accept.
+    /// The invitation to accept.
     public typealias AcceptInvitationRequest = Vestibule_App_V1_AcceptInvitationRequest
 
     /// The user is a member.
     public typealias AcceptInvitationResponse = Vestibule_App_V1_AcceptInvitationResponse
 
-    /// What to decline.
+    /// The invitation to decline.
     public typealias DeclineInvitationRequest = Vestibule_App_V1_DeclineInvitationRequest
 
-    /// The user doesn't see it again.
+    /// Empty: the user doesn't see it again.
     public typealias DeclineInvitationResponse = Vestibule_App_V1_DeclineInvitationResponse
 
-    /// Whom to confirm.
+    /// The person to confirm.
     public typealias ConfirmMemberRequest = Vestibule_App_V1_ConfirmMemberRequest
 
     /// The person is a member.
     public typealias ConfirmMemberResponse = Vestibule_App_V1_ConfirmMemberResponse
 
-    /// Which group's pending people to list, and which page of them.
+    /// The page of a group's pending people to list.
     public typealias ListPendingRequest = Vestibule_App_V1_ListPendingRequest
 
     /// A page of pending people.
     public typealias ListPendingResponse = Vestibule_App_V1_ListPendingResponse
 
-    /// The link to make.
+    /// The link to create.
     public typealias CreateGroupLinkRequest = Vestibule_App_V1_CreateGroupLinkRequest
 
     /// The link.
     public typealias CreateGroupLinkResponse = Vestibule_App_V1_CreateGroupLinkResponse
 
-    /// Which group's links to list.
+    /// The group whose links to list.
     public typealias ListGroupLinksRequest = Vestibule_App_V1_ListGroupLinksRequest
 
-    /// The links that are good.
+    /// The valid links.
     public typealias ListGroupLinksResponse = Vestibule_App_V1_ListGroupLinksResponse
 
-    /// Which link to end.
+    /// The link to revoke.
     public typealias RevokeGroupLinkRequest = Vestibule_App_V1_RevokeGroupLinkRequest
 
-    /// Nobody joins by the link any more.
+    /// Empty: the link is not valid any more.
     public typealias RevokeGroupLinkResponse = Vestibule_App_V1_RevokeGroupLinkResponse
 
-    /// Which link to look at.
+    /// The link to preview.
     public typealias PreviewGroupLinkRequest = Vestibule_App_V1_PreviewGroupLinkRequest
 
-    /// What the link is of.
+    /// The group of the link.
     public typealias PreviewGroupLinkResponse = Vestibule_App_V1_PreviewGroupLinkResponse
 
-    /// Which group to join.
+    /// The link to join by.
     public typealias JoinByLinkRequest = Vestibule_App_V1_JoinByLinkRequest
 
-    /// Where the user is now.
+    /// The user's membership or request.
     public typealias JoinByLinkResponse = Vestibule_App_V1_JoinByLinkResponse
 
-    /// Whom to block.
+    /// The user to block.
     public typealias BlockInviterRequest = Vestibule_App_V1_BlockInviterRequest
 
-    /// The user is blocked.
+    /// Empty: the user is blocked.
     public typealias BlockInviterResponse = Vestibule_App_V1_BlockInviterResponse
 
-    /// Whom to block no more.
+    /// The user to unblock.
     public typealias UnblockInviterRequest = Vestibule_App_V1_UnblockInviterRequest
 
-    /// The user is not blocked.
+    /// Empty: the user is not blocked.
     public typealias UnblockInviterResponse = Vestibule_App_V1_UnblockInviterResponse
 
-    /// Which page of those whom the user blocks to list.
+    /// The page of blocked users to list.
     public typealias ListBlockedInvitersRequest = Vestibule_App_V1_ListBlockedInvitersRequest
 
-    /// A page of those whom the user blocks.
+    /// A page of blocked users.
     public typealias ListBlockedInvitersResponse = Vestibule_App_V1_ListBlockedInvitersResponse
 
-    /// A user whose additions are not wanted.
+    /// A blocked user.
     public typealias BlockedInviter = Vestibule_App_V1_BlockedInviter
 
-    /// From where to watch.
+    /// Where the stream begins.
     public typealias WatchGroupsRequest = Vestibule_App_V1_WatchGroupsRequest
 
-    /// What is told to one who watches. The first message comes at once and says where the stream begins: what an app lists after it
-    /// has all that is not told.
+    /// A message of the stream. The first one comes at once with the position where the stream begins: lists that the app requests after
+    /// it have all earlier changes.
     public typealias WatchGroupsResponse = Vestibule_App_V1_WatchGroupsResponse
 
-    /// That something has changed; what it is now has to be asked for.
+    /// A change. The app requests the new state.
     public typealias GroupChange = Vestibule_App_V1_GroupChange
 }
 
@@ -215,9 +215,9 @@ public enum GroupServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.app.v1.GroupService"
 
-    /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
-    /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
-    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
+    /// Creates a group with the user, under their display name, as the first member. With an idempotency key the call may be
+    /// repeated after any failure, and creates one group. Without one, a call that failed with OUTCOME_UNKNOWN may have created a group.
+    /// NOT_A_MEMBER for a key whose group is deleted, or whose group the user has left.
     public static let createGroup = MethodDescriptor(
         service: serviceName,
         method: "CreateGroup",
@@ -233,8 +233,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
+    /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
+    /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
     public static let addMember = MethodDescriptor(
         service: serviceName,
         method: "AddMember",
@@ -242,7 +242,7 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists the members and pending members of a group, oldest first. Only members may ask.
+    /// Lists the members and pending members of a group, oldest first. For members only.
     public static let listMembers = MethodDescriptor(
         service: serviceName,
         method: "ListMembers",
@@ -250,8 +250,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
-    /// doesn't keep the others out.
+    /// Adds up to 500 people by phone number, each as AddMember does, and returns the result of each. A rejected person doesn't affect
+    /// the others.
     public static let addMembers = MethodDescriptor(
         service: serviceName,
         method: "AddMembers",
@@ -259,7 +259,7 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// A group. Only members may ask.
+    /// Returns a group. For members only.
     public static let getGroup = MethodDescriptor(
         service: serviceName,
         method: "GetGroup",
@@ -267,8 +267,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
-    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    /// Changes the fields of a group that are present. Admins and the owner may rename it; only the owner may change its openness
+    /// (ROLE_INSUFFICIENT). TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
     public static let updateGroup = MethodDescriptor(
         service: serviceName,
         method: "UpdateGroup",
@@ -276,8 +276,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
-    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    /// Deletes a group with all its members and pending members. For the owner only (ROLE_INSUFFICIENT). A repeated call gets
+    /// NOT_A_MEMBER, since nobody is a member any more.
     public static let deleteGroup = MethodDescriptor(
         service: serviceName,
         method: "DeleteGroup",
@@ -285,8 +285,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
+    /// Removes a member or a pending member. The owner may remove anybody else, an admin any plain member, and a member the pending
+    /// members that they added (ROLE_INSUFFICIENT). Succeeds if there is no such member. Links of the removed member end.
     public static let removeMember = MethodDescriptor(
         service: serviceName,
         method: "RemoveMember",
@@ -294,9 +294,9 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
-    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
-    /// group has left it.
+    /// Leaves a group. An owner who created it must hand it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the
+    /// group is deleted. After an owner who got it from another owner it goes to an admin, else to the member who joined first. Succeeds
+    /// if the user isn't in the group.
     public static let leaveGroup = MethodDescriptor(
         service: serviceName,
         method: "LeaveGroup",
@@ -304,8 +304,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
+    /// Makes a member an admin, or an admin a plain member. For the owner only (ROLE_INSUFFICIENT), whose own role changes by
+    /// HandOverGroup. MEMBER_NOT_FOUND for a person who isn't a member. A change of role counts as a change by UpdateGroup does.
     public static let setMemberRole = MethodDescriptor(
         service: serviceName,
         method: "SetMemberRole",
@@ -313,9 +313,9 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
-    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing; another owner is counted as UpdateGroup's changes are.
+    /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
+    /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
+    /// nothing; a new owner counts as a change by UpdateGroup does.
     public static let handOverGroup = MethodDescriptor(
         service: serviceName,
         method: "HandOverGroup",
@@ -323,9 +323,9 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
-    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
-    /// the name and nothing of its members.
+    /// Lists the user's invitations and own requests to join, newest first. An invitation is a group that waits for a number of the
+    /// user and in which people accept or are confirmed, unless the user declined it or blocks the member who added the number. It has
+    /// the group's name, and nothing about its members.
     public static let listMyInvitations = MethodDescriptor(
         service: serviceName,
         method: "ListMyInvitations",
@@ -333,8 +333,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
-    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Accepts an invitation: the user becomes a member, or stays one. CONFIRMATION_NEEDED if the group confirms people instead;
+    /// INVITATION_NOT_FOUND if the user has no invitation with this id.
     public static let acceptInvitation = MethodDescriptor(
         service: serviceName,
         method: "AcceptInvitation",
@@ -342,8 +342,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
-    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Declines an invitation, or withdraws a request to join. The group keeps waiting for the number and doesn't learn that a user has
+    /// it; the user doesn't see the invitation again. INVITATION_NOT_FOUND if the user has no invitation with this id.
     public static let declineInvitation = MethodDescriptor(
         service: serviceName,
         method: "DeclineInvitation",
@@ -351,9 +351,9 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
-    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// Confirms that a user is the person meant. In a group that confirms people, a user who waits or asks to join becomes a member; a
+    /// member in doubt or with an unproven number stays one. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// PERSON_CHANGED if another user has the number by now than the one shown to the caller.
     public static let confirmMember = MethodDescriptor(
         service: serviceName,
         method: "ConfirmMember",
@@ -361,8 +361,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
-    /// people are confirmed, and to those who may confirm them.
+    /// Lists the people whom a group waits for and the members in doubt, oldest first. For members only. The user who has a number is
+    /// shown only in groups that confirm people, and only to members who may confirm them.
     public static let listPending = MethodDescriptor(
         service: serviceName,
         method: "ListPending",
@@ -370,8 +370,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
-    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    /// Creates a link by which people join without a number. For admins and the owner (ROLE_INSUFFICIENT). Each call creates one, and a
+    /// call that failed with OUTCOME_UNKNOWN may have created one. Only this response has its token.
     public static let createGroupLink = MethodDescriptor(
         service: serviceName,
         method: "CreateGroupLink",
@@ -379,7 +379,7 @@ public enum GroupServiceMethods {
         isIdempotent: false
     )
 
-    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    /// Lists a group's valid links, newest first. For admins and the owner (ROLE_INSUFFICIENT).
     public static let listGroupLinks = MethodDescriptor(
         service: serviceName,
         method: "ListGroupLinks",
@@ -387,7 +387,7 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    /// Revokes a link; members who joined by it stay. For admins and the owner (ROLE_INSUFFICIENT). Succeeds if it has ended.
     public static let revokeGroupLink = MethodDescriptor(
         service: serviceName,
         method: "RevokeGroupLink",
@@ -395,8 +395,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
-    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    /// Returns the group of a link, before joining. LINK_INVALID for an unknown token, LINK_OVER for a link that has expired, was
+    /// revoked or is used up. The server counts wrong tokens, so this is no method for GET.
     public static let previewGroupLink = MethodDescriptor(
         service: serviceName,
         method: "PreviewGroupLink",
@@ -404,8 +404,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
+    /// Joins the group of a link: as a member, or with a request to join if the group confirms people. A user who is a member or has
+    /// asked already uses nothing up. A link works once for each user, and never for its creator: LINK_USED afterwards.
     public static let joinByLink = MethodDescriptor(
         service: serviceName,
         method: "JoinByLink",
@@ -413,8 +413,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
-    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    /// Blocks a user from making the caller a member by number. What they add keeps waiting, as for a number that no user has, and they
+    /// see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
     public static let blockInviter = MethodDescriptor(
         service: serviceName,
         method: "BlockInviter",
@@ -422,8 +422,8 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
-    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
+    /// Unblocks a user: open groups that wait for the caller's number make the caller a member now. TOO_MANY_ATTEMPTS for more than
+    /// 1,000 within a day.
     public static let unblockInviter = MethodDescriptor(
         service: serviceName,
         method: "UnblockInviter",
@@ -431,7 +431,7 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists whom the user blocks, in the order of their ids.
+    /// Lists the users whom the caller blocks, ordered by id.
     public static let listBlockedInviters = MethodDescriptor(
         service: serviceName,
         method: "ListBlockedInviters",
@@ -439,10 +439,10 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
-    /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
-    /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
-    /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+    /// Streams the changes of the user's groups, while the access token is valid. Each message has a position from which a later stream
+    /// continues. The stream ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+    /// (SESSION_REVOKED), and with UNAVAILABLE when the app should reconnect (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES for
+    /// too many streams of an account, and with TOO_SLOW for an app that doesn't read its stream.
     public static let watchGroups = MethodDescriptor(
         service: serviceName,
         method: "WatchGroups",
@@ -490,9 +490,9 @@ public enum GroupServiceMethods {
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as NOT_A_MEMBER, and
 /// google.rpc.BadRequest with the fields at fault.
 public protocol GroupServiceHandler: RPCService {
-    /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
-    /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
-    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
+    /// Creates a group with the user, under their display name, as the first member. With an idempotency key the call may be
+    /// repeated after any failure, and creates one group. Without one, a call that failed with OUTCOME_UNKNOWN may have created a group.
+    /// NOT_A_MEMBER for a key whose group is deleted, or whose group the user has left.
     func createGroup(
         _ request: AppV1.CreateGroupRequest,
         context: ServerContext
@@ -504,161 +504,161 @@ public protocol GroupServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.ListGroupsResponse
 
-    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
+    /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
+    /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
     func addMember(
         _ request: AppV1.AddMemberRequest,
         context: ServerContext
     ) async throws -> AppV1.AddMemberResponse
 
-    /// Lists the members and pending members of a group, oldest first. Only members may ask.
+    /// Lists the members and pending members of a group, oldest first. For members only.
     func listMembers(
         _ request: AppV1.ListMembersRequest,
         context: ServerContext
     ) async throws -> AppV1.ListMembersResponse
 
-    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
-    /// doesn't keep the others out.
+    /// Adds up to 500 people by phone number, each as AddMember does, and returns the result of each. A rejected person doesn't affect
+    /// the others.
     func addMembers(
         _ request: AppV1.AddMembersRequest,
         context: ServerContext
     ) async throws -> AppV1.AddMembersResponse
 
-    /// A group. Only members may ask.
+    /// Returns a group. For members only.
     func getGroup(
         _ request: AppV1.GetGroupRequest,
         context: ServerContext
     ) async throws -> AppV1.GetGroupResponse
 
-    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
-    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    /// Changes the fields of a group that are present. Admins and the owner may rename it; only the owner may change its openness
+    /// (ROLE_INSUFFICIENT). TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
     func updateGroup(
         _ request: AppV1.UpdateGroupRequest,
         context: ServerContext
     ) async throws -> AppV1.UpdateGroupResponse
 
-    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
-    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    /// Deletes a group with all its members and pending members. For the owner only (ROLE_INSUFFICIENT). A repeated call gets
+    /// NOT_A_MEMBER, since nobody is a member any more.
     func deleteGroup(
         _ request: AppV1.DeleteGroupRequest,
         context: ServerContext
     ) async throws -> AppV1.DeleteGroupResponse
 
-    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
+    /// Removes a member or a pending member. The owner may remove anybody else, an admin any plain member, and a member the pending
+    /// members that they added (ROLE_INSUFFICIENT). Succeeds if there is no such member. Links of the removed member end.
     func removeMember(
         _ request: AppV1.RemoveMemberRequest,
         context: ServerContext
     ) async throws -> AppV1.RemoveMemberResponse
 
-    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
-    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
-    /// group has left it.
+    /// Leaves a group. An owner who created it must hand it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the
+    /// group is deleted. After an owner who got it from another owner it goes to an admin, else to the member who joined first. Succeeds
+    /// if the user isn't in the group.
     func leaveGroup(
         _ request: AppV1.LeaveGroupRequest,
         context: ServerContext
     ) async throws -> AppV1.LeaveGroupResponse
 
-    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
+    /// Makes a member an admin, or an admin a plain member. For the owner only (ROLE_INSUFFICIENT), whose own role changes by
+    /// HandOverGroup. MEMBER_NOT_FOUND for a person who isn't a member. A change of role counts as a change by UpdateGroup does.
     func setMemberRole(
         _ request: AppV1.SetMemberRoleRequest,
         context: ServerContext
     ) async throws -> AppV1.SetMemberRoleResponse
 
-    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
-    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing; another owner is counted as UpdateGroup's changes are.
+    /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
+    /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
+    /// nothing; a new owner counts as a change by UpdateGroup does.
     func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         context: ServerContext
     ) async throws -> AppV1.HandOverGroupResponse
 
-    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
-    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
-    /// the name and nothing of its members.
+    /// Lists the user's invitations and own requests to join, newest first. An invitation is a group that waits for a number of the
+    /// user and in which people accept or are confirmed, unless the user declined it or blocks the member who added the number. It has
+    /// the group's name, and nothing about its members.
     func listMyInvitations(
         _ request: AppV1.ListMyInvitationsRequest,
         context: ServerContext
     ) async throws -> AppV1.ListMyInvitationsResponse
 
-    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
-    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Accepts an invitation: the user becomes a member, or stays one. CONFIRMATION_NEEDED if the group confirms people instead;
+    /// INVITATION_NOT_FOUND if the user has no invitation with this id.
     func acceptInvitation(
         _ request: AppV1.AcceptInvitationRequest,
         context: ServerContext
     ) async throws -> AppV1.AcceptInvitationResponse
 
-    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
-    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Declines an invitation, or withdraws a request to join. The group keeps waiting for the number and doesn't learn that a user has
+    /// it; the user doesn't see the invitation again. INVITATION_NOT_FOUND if the user has no invitation with this id.
     func declineInvitation(
         _ request: AppV1.DeclineInvitationRequest,
         context: ServerContext
     ) async throws -> AppV1.DeclineInvitationResponse
 
-    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
-    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// Confirms that a user is the person meant. In a group that confirms people, a user who waits or asks to join becomes a member; a
+    /// member in doubt or with an unproven number stays one. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// PERSON_CHANGED if another user has the number by now than the one shown to the caller.
     func confirmMember(
         _ request: AppV1.ConfirmMemberRequest,
         context: ServerContext
     ) async throws -> AppV1.ConfirmMemberResponse
 
-    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
-    /// people are confirmed, and to those who may confirm them.
+    /// Lists the people whom a group waits for and the members in doubt, oldest first. For members only. The user who has a number is
+    /// shown only in groups that confirm people, and only to members who may confirm them.
     func listPending(
         _ request: AppV1.ListPendingRequest,
         context: ServerContext
     ) async throws -> AppV1.ListPendingResponse
 
-    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
-    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    /// Creates a link by which people join without a number. For admins and the owner (ROLE_INSUFFICIENT). Each call creates one, and a
+    /// call that failed with OUTCOME_UNKNOWN may have created one. Only this response has its token.
     func createGroupLink(
         _ request: AppV1.CreateGroupLinkRequest,
         context: ServerContext
     ) async throws -> AppV1.CreateGroupLinkResponse
 
-    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    /// Lists a group's valid links, newest first. For admins and the owner (ROLE_INSUFFICIENT).
     func listGroupLinks(
         _ request: AppV1.ListGroupLinksRequest,
         context: ServerContext
     ) async throws -> AppV1.ListGroupLinksResponse
 
-    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    /// Revokes a link; members who joined by it stay. For admins and the owner (ROLE_INSUFFICIENT). Succeeds if it has ended.
     func revokeGroupLink(
         _ request: AppV1.RevokeGroupLinkRequest,
         context: ServerContext
     ) async throws -> AppV1.RevokeGroupLinkResponse
 
-    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
-    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    /// Returns the group of a link, before joining. LINK_INVALID for an unknown token, LINK_OVER for a link that has expired, was
+    /// revoked or is used up. The server counts wrong tokens, so this is no method for GET.
     func previewGroupLink(
         _ request: AppV1.PreviewGroupLinkRequest,
         context: ServerContext
     ) async throws -> AppV1.PreviewGroupLinkResponse
 
-    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
+    /// Joins the group of a link: as a member, or with a request to join if the group confirms people. A user who is a member or has
+    /// asked already uses nothing up. A link works once for each user, and never for its creator: LINK_USED afterwards.
     func joinByLink(
         _ request: AppV1.JoinByLinkRequest,
         context: ServerContext
     ) async throws -> AppV1.JoinByLinkResponse
 
-    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
-    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    /// Blocks a user from making the caller a member by number. What they add keeps waiting, as for a number that no user has, and they
+    /// see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
     func blockInviter(
         _ request: AppV1.BlockInviterRequest,
         context: ServerContext
     ) async throws -> AppV1.BlockInviterResponse
 
-    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
-    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
+    /// Unblocks a user: open groups that wait for the caller's number make the caller a member now. TOO_MANY_ATTEMPTS for more than
+    /// 1,000 within a day.
     func unblockInviter(
         _ request: AppV1.UnblockInviterRequest,
         context: ServerContext
     ) async throws -> AppV1.UnblockInviterResponse
 
-    /// Lists whom the user blocks, in the order of their ids.
+    /// Lists the users whom the caller blocks, ordered by id.
     func listBlockedInviters(
         _ request: AppV1.ListBlockedInvitersRequest,
         context: ServerContext
@@ -862,9 +862,9 @@ public struct GroupServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
-    /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
-    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
+    /// Creates a group with the user, under their display name, as the first member. With an idempotency key the call may be
+    /// repeated after any failure, and creates one group. Without one, a call that failed with OUTCOME_UNKNOWN may have created a group.
+    /// NOT_A_MEMBER for a key whose group is deleted, or whose group the user has left.
     public func createGroup(
         _ request: AppV1.CreateGroupRequest,
         options: CallOptions = CallOptions()
@@ -890,8 +890,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
+    /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
+    /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
     public func addMember(
         _ request: AppV1.AddMemberRequest,
         options: CallOptions = CallOptions()
@@ -904,7 +904,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Lists the members and pending members of a group, oldest first. Only members may ask.
+    /// Lists the members and pending members of a group, oldest first. For members only.
     public func listMembers(
         _ request: AppV1.ListMembersRequest,
         options: CallOptions = CallOptions()
@@ -917,8 +917,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
-    /// doesn't keep the others out.
+    /// Adds up to 500 people by phone number, each as AddMember does, and returns the result of each. A rejected person doesn't affect
+    /// the others.
     public func addMembers(
         _ request: AppV1.AddMembersRequest,
         options: CallOptions = CallOptions()
@@ -931,7 +931,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// A group. Only members may ask.
+    /// Returns a group. For members only.
     public func getGroup(
         _ request: AppV1.GetGroupRequest,
         options: CallOptions = CallOptions()
@@ -944,8 +944,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
-    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    /// Changes the fields of a group that are present. Admins and the owner may rename it; only the owner may change its openness
+    /// (ROLE_INSUFFICIENT). TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
     public func updateGroup(
         _ request: AppV1.UpdateGroupRequest,
         options: CallOptions = CallOptions()
@@ -958,8 +958,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
-    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    /// Deletes a group with all its members and pending members. For the owner only (ROLE_INSUFFICIENT). A repeated call gets
+    /// NOT_A_MEMBER, since nobody is a member any more.
     public func deleteGroup(
         _ request: AppV1.DeleteGroupRequest,
         options: CallOptions = CallOptions()
@@ -972,8 +972,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
+    /// Removes a member or a pending member. The owner may remove anybody else, an admin any plain member, and a member the pending
+    /// members that they added (ROLE_INSUFFICIENT). Succeeds if there is no such member. Links of the removed member end.
     public func removeMember(
         _ request: AppV1.RemoveMemberRequest,
         options: CallOptions = CallOptions()
@@ -986,9 +986,9 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
-    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
-    /// group has left it.
+    /// Leaves a group. An owner who created it must hand it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the
+    /// group is deleted. After an owner who got it from another owner it goes to an admin, else to the member who joined first. Succeeds
+    /// if the user isn't in the group.
     public func leaveGroup(
         _ request: AppV1.LeaveGroupRequest,
         options: CallOptions = CallOptions()
@@ -1001,8 +1001,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
+    /// Makes a member an admin, or an admin a plain member. For the owner only (ROLE_INSUFFICIENT), whose own role changes by
+    /// HandOverGroup. MEMBER_NOT_FOUND for a person who isn't a member. A change of role counts as a change by UpdateGroup does.
     public func setMemberRole(
         _ request: AppV1.SetMemberRoleRequest,
         options: CallOptions = CallOptions()
@@ -1015,9 +1015,9 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
-    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing; another owner is counted as UpdateGroup's changes are.
+    /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
+    /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
+    /// nothing; a new owner counts as a change by UpdateGroup does.
     public func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         options: CallOptions = CallOptions()
@@ -1030,9 +1030,9 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
-    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
-    /// the name and nothing of its members.
+    /// Lists the user's invitations and own requests to join, newest first. An invitation is a group that waits for a number of the
+    /// user and in which people accept or are confirmed, unless the user declined it or blocks the member who added the number. It has
+    /// the group's name, and nothing about its members.
     public func listMyInvitations(
         _ request: AppV1.ListMyInvitationsRequest,
         options: CallOptions = CallOptions()
@@ -1045,8 +1045,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
-    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Accepts an invitation: the user becomes a member, or stays one. CONFIRMATION_NEEDED if the group confirms people instead;
+    /// INVITATION_NOT_FOUND if the user has no invitation with this id.
     public func acceptInvitation(
         _ request: AppV1.AcceptInvitationRequest,
         options: CallOptions = CallOptions()
@@ -1059,8 +1059,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
-    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    /// Declines an invitation, or withdraws a request to join. The group keeps waiting for the number and doesn't learn that a user has
+    /// it; the user doesn't see the invitation again. INVITATION_NOT_FOUND if the user has no invitation with this id.
     public func declineInvitation(
         _ request: AppV1.DeclineInvitationRequest,
         options: CallOptions = CallOptions()
@@ -1073,9 +1073,9 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
-    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// Confirms that a user is the person meant. In a group that confirms people, a user who waits or asks to join becomes a member; a
+    /// member in doubt or with an unproven number stays one. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// PERSON_CHANGED if another user has the number by now than the one shown to the caller.
     public func confirmMember(
         _ request: AppV1.ConfirmMemberRequest,
         options: CallOptions = CallOptions()
@@ -1088,8 +1088,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
-    /// people are confirmed, and to those who may confirm them.
+    /// Lists the people whom a group waits for and the members in doubt, oldest first. For members only. The user who has a number is
+    /// shown only in groups that confirm people, and only to members who may confirm them.
     public func listPending(
         _ request: AppV1.ListPendingRequest,
         options: CallOptions = CallOptions()
@@ -1102,8 +1102,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
-    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    /// Creates a link by which people join without a number. For admins and the owner (ROLE_INSUFFICIENT). Each call creates one, and a
+    /// call that failed with OUTCOME_UNKNOWN may have created one. Only this response has its token.
     public func createGroupLink(
         _ request: AppV1.CreateGroupLinkRequest,
         options: CallOptions = CallOptions()
@@ -1116,7 +1116,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    /// Lists a group's valid links, newest first. For admins and the owner (ROLE_INSUFFICIENT).
     public func listGroupLinks(
         _ request: AppV1.ListGroupLinksRequest,
         options: CallOptions = CallOptions()
@@ -1129,7 +1129,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    /// Revokes a link; members who joined by it stay. For admins and the owner (ROLE_INSUFFICIENT). Succeeds if it has ended.
     public func revokeGroupLink(
         _ request: AppV1.RevokeGroupLinkRequest,
         options: CallOptions = CallOptions()
@@ -1142,8 +1142,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
-    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    /// Returns the group of a link, before joining. LINK_INVALID for an unknown token, LINK_OVER for a link that has expired, was
+    /// revoked or is used up. The server counts wrong tokens, so this is no method for GET.
     public func previewGroupLink(
         _ request: AppV1.PreviewGroupLinkRequest,
         options: CallOptions = CallOptions()
@@ -1156,8 +1156,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
+    /// Joins the group of a link: as a member, or with a request to join if the group confirms people. A user who is a member or has
+    /// asked already uses nothing up. A link works once for each user, and never for its creator: LINK_USED afterwards.
     public func joinByLink(
         _ request: AppV1.JoinByLinkRequest,
         options: CallOptions = CallOptions()
@@ -1170,8 +1170,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
-    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    /// Blocks a user from making the caller a member by number. What they add keeps waiting, as for a number that no user has, and they
+    /// see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
     public func blockInviter(
         _ request: AppV1.BlockInviterRequest,
         options: CallOptions = CallOptions()
@@ -1184,8 +1184,8 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
-    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
+    /// Unblocks a user: open groups that wait for the caller's number make the caller a member now. TOO_MANY_ATTEMPTS for more than
+    /// 1,000 within a day.
     public func unblockInviter(
         _ request: AppV1.UnblockInviterRequest,
         options: CallOptions = CallOptions()
@@ -1198,7 +1198,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Lists whom the user blocks, in the order of their ids.
+    /// Lists the users whom the caller blocks, ordered by id.
     public func listBlockedInviters(
         _ request: AppV1.ListBlockedInvitersRequest,
         options: CallOptions = CallOptions()
@@ -1211,10 +1211,10 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
-    /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
-    /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
-    /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+    /// Streams the changes of the user's groups, while the access token is valid. Each message has a position from which a later stream
+    /// continues. The stream ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+    /// (SESSION_REVOKED), and with UNAVAILABLE when the app should reconnect (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES for
+    /// too many streams of an account, and with TOO_SLOW for an app that doesn't read its stream.
     public func watchGroups<Result: Sendable>(
         _ request: AppV1.WatchGroupsRequest,
         options: CallOptions = CallOptions(),

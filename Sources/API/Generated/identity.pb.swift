@@ -88,7 +88,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
 
 }
 
-/// Which tokens a session is told by.
+/// Which tokens a session has.
 public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
 
@@ -504,7 +504,7 @@ public nonisolated struct Vestibule_Identity_V1_FindAccountRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The credentials. An authorization code alone is INVALID_ARGUMENT; `create`, `token_style` and what is told are ignored.
+  /// The credentials. An authorization code alone is INVALID_ARGUMENT; `create`, `token_style` and data from the app are ignored.
   public var credentials: Vestibule_Identity_V1_SignInRequest {
     get {_credentials ?? Vestibule_Identity_V1_SignInRequest()}
     set {_credentials = newValue}
@@ -568,7 +568,7 @@ public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable 
   /// Where the browser is sent at the end; the caller has checked that it may be.
   public var appURL: String = String()
 
-  /// The PKCE challenge, S256 (RFC 7636 section 4.2), that whoever redeems the tickets must have the verifier of.
+  /// The PKCE challenge, S256 (RFC 7636 section 4.2). The tickets need its verifier.
   public var codeChallenge: String = String()
 
   /// Where the provider posts to: the gateway's public URL of its callback.
@@ -738,9 +738,9 @@ public nonisolated struct Vestibule_Identity_V1_RefreshRequest: Sendable {
   /// The refresh token last received, or the one before it within the grace.
   public var refreshToken: String = String()
 
-  /// When the token came in from its owner, in Unix milliseconds; 0 is now. A call that was under way for long, or was
-  /// tried elsewhere meanwhile, is told by it from somebody who has an old token. Only a gateway's word counts, by the
-  /// name in its certificate, and not for longer ago than a call can take.
+  /// When the gateway got the token from its owner, in Unix milliseconds; 0 means now. It distinguishes a slow or repeated call from
+  /// the use of an old token. It counts only from a gateway, by the name in its certificate, and not for longer ago than a call can
+  /// take.
   public var presentedAtMilliseconds: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1298,8 +1298,8 @@ public nonisolated struct Vestibule_Identity_V1_ProviderIdentity: Sendable {
   /// The provider's subject, stable for this app's developer.
   public var subject: String = String()
 
-  /// The e-mail the provider last told; may be empty or a relay address, and is no key. A relay address is told to its person
-  /// alone: LookUpAccount leaves it empty.
+  /// The e-mail address that the provider sent last; may be empty or a relay address, and is no key. Only its user sees a relay
+  /// address: LookUpAccount leaves it empty.
   public var email: String = String()
 
   /// Whether the provider says that it verified the e-mail.
@@ -1455,7 +1455,7 @@ public nonisolated struct Vestibule_Identity_V1_RemoveAccountResponse: Sendable 
   public init() {}
 }
 
-/// The account to tell of.
+/// The account to look up.
 public nonisolated struct Vestibule_Identity_V1_GetAccountStateRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1501,13 +1501,13 @@ public nonisolated struct Vestibule_Identity_V1_ProvePhoneRequest: Sendable {
   public init() {}
 }
 
-/// What it came to.
+/// The result of the proof.
 public nonisolated struct Vestibule_Identity_V1_ProvePhoneResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Whether profile could not be told yet: it is told as soon as it is back.
+  /// Whether profile hasn't received the proof yet: it is delivered as soon as profile is back.
   public var isPending: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1515,7 +1515,7 @@ public nonisolated struct Vestibule_Identity_V1_ProvePhoneResponse: Sendable {
   public init() {}
 }
 
-/// What happened to people, at most 100 of it.
+/// At most 100 events.
 public nonisolated struct Vestibule_Identity_V1_AcceptEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1529,13 +1529,13 @@ public nonisolated struct Vestibule_Identity_V1_AcceptEventsRequest: Sendable {
   public init() {}
 }
 
-/// Something that happened to a person, without anything of the person but ids.
+/// An event about a user, with ids as the only personal data.
 public nonisolated struct Vestibule_Identity_V1_ServiceEvent: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The event's id, a UUID; the same whenever it is told.
+  /// The event's id, a UUID; the same in each delivery.
   public var eventID: String = String()
 
   /// What happened: "profile.completed" and "phone.changed" are profile's, "group.joined" is that of invites.
@@ -1564,7 +1564,7 @@ public nonisolated struct Vestibule_Identity_V1_AcceptEventsResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The types that targets want to be told of, each once.
+  /// The types that targets want, each once.
   public var wantedTypes: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1621,7 +1621,7 @@ public nonisolated struct Vestibule_Identity_V1_IntrospectTokenRequest: Sendable
   public init() {}
 }
 
-/// What is told of a token. Of one that isn't active nothing but that.
+/// The state of a token. Only `active` is set for a token that isn't active.
 public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1687,13 +1687,13 @@ public nonisolated struct Vestibule_Identity_V1_GetJWKSResponse: Sendable {
   public init() {}
 }
 
-/// Where to go on.
+/// Where the stream begins.
 public nonisolated struct Vestibule_Identity_V1_WatchRevocationsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The last position that was told; empty at the first time. One that can't be gone on from brings a `reset`.
+  /// The last position received; empty the first time. The stream begins with `reset` if it can't continue from there.
   public var position: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1701,7 +1701,7 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsRequest: Sendabl
   public init() {}
 }
 
-/// What ended since the message before. Sessions may be told again, and never come back to life.
+/// The sessions that ended since the previous message. A session may be repeated; an ended session never comes back.
 public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1710,8 +1710,8 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
   /// The ids of sessions that ended, UUIDs.
   public var sessionIds: [String] = []
 
-  /// Sessions that were begun before this time have ended, all of them, in Unix milliseconds; absent if it is as it was. A
-  /// token has the second in which its session was begun in `auth_time`.
+  /// All sessions that began before this time have ended, in Unix milliseconds; absent if unchanged. A token has the second in which its
+  /// session began in `auth_time`.
   public var sessionsFromMilliseconds: Int64 {
     get {_sessionsFromMilliseconds ?? 0}
     set {_sessionsFromMilliseconds = newValue}
@@ -1721,16 +1721,16 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
   /// Clears the value of `sessionsFromMilliseconds`. Subsequent reads from it will return its default value.
   public mutating func clearSessionsFromMilliseconds() {self._sessionsFromMilliseconds = nil}
 
-  /// Everything up to here was told. Opaque; empty if there is no new one.
+  /// The position up to which everything was sent. Opaque; empty if there is no new one.
   public var position: Data = Data()
 
-  /// Forget what was told before, by whichever server: all that matters is told again from here. Only in a first message.
+  /// The client must drop its state, from whichever server: everything relevant follows again. Only in a first message.
   public var reset: Bool = false
 
-  /// Everything is told that had ended by `told_at_milliseconds`. True from some message on.
+  /// Whether all sessions that had ended by `told_at_milliseconds` were sent. True from some message on.
   public var caughtUp: Bool = false
 
-  /// When the server had looked, by its clock, in Unix milliseconds.
+  /// When the server read the ended sessions, by its clock, in Unix milliseconds.
   public var toldAtMilliseconds: Int64 = 0
 
   /// The longest time between two messages. Only in a first message.
@@ -1739,8 +1739,8 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
   /// How long after its end the token of a session may still look valid. Only in a first message.
   public var believedMilliseconds: Int64 = 0
 
-  /// What was changed about the ways into accounts since the message before: hints, to be handed on to the account's other sessions.
-  /// They are not repeated to a caller who comes back, and some may be missing: ListSessions has all.
+  /// Changes of the ways to sign in to accounts since the previous message: hints, to pass on to the account's other sessions. They are
+  /// not repeated to a client that reconnects, and some may be missing: ListSessions has all.
   public var accountChanges: [Vestibule_Identity_V1_AccountChange] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -8,7 +8,7 @@ public enum IdentityV1 {
     /// How a sign-in was proven, strongest first.
     public typealias Proof = Vestibule_Identity_V1_Proof
 
-    /// Which tokens a session is told by.
+    /// Which tokens a session has.
     public typealias TokenStyle = Vestibule_Identity_V1_TokenStyle
 
     /// Which of an account's sessions end.
@@ -167,7 +167,7 @@ public enum IdentityV1 {
     /// The account is deleted.
     public typealias RemoveAccountResponse = Vestibule_Identity_V1_RemoveAccountResponse
 
-    /// The account to tell of.
+    /// The account to look up.
     public typealias GetAccountStateRequest = Vestibule_Identity_V1_GetAccountStateRequest
 
     /// What is known of an account.
@@ -176,13 +176,13 @@ public enum IdentityV1 {
     /// What the app's own backend says.
     public typealias ProvePhoneRequest = Vestibule_Identity_V1_ProvePhoneRequest
 
-    /// What it came to.
+    /// The result of the proof.
     public typealias ProvePhoneResponse = Vestibule_Identity_V1_ProvePhoneResponse
 
-    /// What happened to people, at most 100 of it.
+    /// At most 100 events.
     public typealias AcceptEventsRequest = Vestibule_Identity_V1_AcceptEventsRequest
 
-    /// Something that happened to a person, without anything of the person but ids.
+    /// An event about a user, with ids as the only personal data.
     public typealias ServiceEvent = Vestibule_Identity_V1_ServiceEvent
 
     /// The events are taken.
@@ -197,7 +197,7 @@ public enum IdentityV1 {
     /// The token to tell about.
     public typealias IntrospectTokenRequest = Vestibule_Identity_V1_IntrospectTokenRequest
 
-    /// What is told of a token. Of one that isn't active nothing but that.
+    /// The state of a token. Only `active` is set for a token that isn't active.
     public typealias IntrospectTokenResponse = Vestibule_Identity_V1_IntrospectTokenResponse
 
     /// Asks for the key set.
@@ -206,10 +206,10 @@ public enum IdentityV1 {
     /// The public keys that verify our tokens.
     public typealias GetJWKSResponse = Vestibule_Identity_V1_GetJWKSResponse
 
-    /// Where to go on.
+    /// Where the stream begins.
     public typealias WatchRevocationsRequest = Vestibule_Identity_V1_WatchRevocationsRequest
 
-    /// What ended since the message before. Sessions may be told again, and never come back to life.
+    /// The sessions that ended since the previous message. A session may be repeated; an ended session never comes back.
     public typealias WatchRevocationsResponse = Vestibule_Identity_V1_WatchRevocationsResponse
 }
 
@@ -278,7 +278,7 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
+    /// Returns the user and the live session of an access token or a single token.
     public static let checkSession = MethodDescriptor(
         service: serviceName,
         method: "CheckSession",
@@ -287,8 +287,8 @@ public enum IdentityServiceMethods {
     )
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
-    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
+    /// unknown or ended session succeeds (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh would
+    /// accept now, of a session with proof; otherwise nothing ends, and the call fails with the reason.
     public static let signOut = MethodDescriptor(
         service: serviceName,
         method: "SignOut",
@@ -296,8 +296,8 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
-    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    /// Returns the live sessions of the caller's account, the last used first, at most 200. The token must be one that CheckSession would
+    /// accept; a session without proof sees no sessions (SESSION_UNPROVEN).
     public static let listSessions = MethodDescriptor(
         service: serviceName,
         method: "ListSessions",
@@ -393,8 +393,8 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    /// Deletes the caller's account permanently, by the rules of ListSessions: its sessions end, its identities are free at once, so that
+    /// the same person is a new user at the next sign-in, and the other services delete the user's data.
     ///
     /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
     /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
@@ -428,7 +428,7 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    /// Returns whether an account was closed, for services that have data of it: by certificate and method list.
     public static let getAccountState = MethodDescriptor(
         service: serviceName,
         method: "GetAccountState",
@@ -436,10 +436,10 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
-    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
-    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
-    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    /// Accepts a provider notification (Apple's server notifications; Google's security event tokens, RFC 8417), for gateways: verifies
+    /// and stores it, then returns. It is applied moments later. A notification that was stored before succeeds and changes nothing.
+    /// INVALID_ARGUMENT with a NOTICE_ reason for one that is not the provider's, not for this audience or too old. UNAVAILABLE if it
+    /// can't be verified or stored now: the provider sends it again.
     public static let acceptNotice = MethodDescriptor(
         service: serviceName,
         method: "AcceptNotice",
@@ -447,11 +447,10 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
-    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
-    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
-    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
-    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    /// Accepts events of other services for webhook targets, and returns the types that any target wants: by certificate and method list,
+    /// from each service its own types only (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that no target wants, or of a closed
+    /// account, succeeds and is dropped; a repeated event changes nothing while a delivery is pending. A request without events asks for
+    /// the types only. INVALID_ARGUMENT with EVENT_INVALID for an invalid event or more than 100: then none is accepted.
     public static let acceptEvents = MethodDescriptor(
         service: serviceName,
         method: "AcceptEvents",
@@ -585,22 +584,22 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.RenewSingleTokenResponse
 
-    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
+    /// Returns the user and the live session of an access token or a single token.
     func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         context: ServerContext
     ) async throws -> IdentityV1.CheckSessionResponse
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
-    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
+    /// unknown or ended session succeeds (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh would
+    /// accept now, of a session with proof; otherwise nothing ends, and the call fails with the reason.
     func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse
 
-    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
-    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    /// Returns the live sessions of the caller's account, the last used first, at most 200. The token must be one that CheckSession would
+    /// accept; a session without proof sees no sessions (SESSION_UNPROVEN).
     func listSessions(
         _ request: IdentityV1.ListSessionsRequest,
         context: ServerContext
@@ -678,8 +677,8 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.ProvePhoneResponse
 
-    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    /// Deletes the caller's account permanently, by the rules of ListSessions: its sessions end, its identities are free at once, so that
+    /// the same person is a new user at the next sign-in, and the other services delete the user's data.
     ///
     /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
     /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
@@ -707,26 +706,25 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.RemoveAccountResponse
 
-    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    /// Returns whether an account was closed, for services that have data of it: by certificate and method list.
     func getAccountState(
         _ request: IdentityV1.GetAccountStateRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountStateResponse
 
-    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
-    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
-    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
-    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    /// Accepts a provider notification (Apple's server notifications; Google's security event tokens, RFC 8417), for gateways: verifies
+    /// and stores it, then returns. It is applied moments later. A notification that was stored before succeeds and changes nothing.
+    /// INVALID_ARGUMENT with a NOTICE_ reason for one that is not the provider's, not for this audience or too old. UNAVAILABLE if it
+    /// can't be verified or stored now: the provider sends it again.
     func acceptNotice(
         _ request: IdentityV1.AcceptNoticeRequest,
         context: ServerContext
     ) async throws -> IdentityV1.AcceptNoticeResponse
 
-    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
-    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
-    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
-    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
-    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    /// Accepts events of other services for webhook targets, and returns the types that any target wants: by certificate and method list,
+    /// from each service its own types only (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that no target wants, or of a closed
+    /// account, succeeds and is dropped; a repeated event changes nothing while a delivery is pending. A request without events asks for
+    /// the types only. INVALID_ARGUMENT with EVENT_INVALID for an invalid event or more than 100: then none is accepted.
     func acceptEvents(
         _ request: IdentityV1.AcceptEventsRequest,
         context: ServerContext
@@ -1063,7 +1061,7 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
+    /// Returns the user and the live session of an access token or a single token.
     public func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         options: CallOptions = CallOptions()
@@ -1077,8 +1075,8 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
-    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
+    /// unknown or ended session succeeds (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh would
+    /// accept now, of a session with proof; otherwise nothing ends, and the call fails with the reason.
     public func signOut(
         _ request: IdentityV1.SignOutRequest,
         options: CallOptions = CallOptions()
@@ -1091,8 +1089,8 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
-    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    /// Returns the live sessions of the caller's account, the last used first, at most 200. The token must be one that CheckSession would
+    /// accept; a session without proof sees no sessions (SESSION_UNPROVEN).
     public func listSessions(
         _ request: IdentityV1.ListSessionsRequest,
         options: CallOptions = CallOptions()
@@ -1233,8 +1231,8 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    /// Deletes the caller's account permanently, by the rules of ListSessions: its sessions end, its identities are free at once, so that
+    /// the same person is a new user at the next sign-in, and the other services delete the user's data.
     ///
     /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
     /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
@@ -1283,7 +1281,7 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    /// Returns whether an account was closed, for services that have data of it: by certificate and method list.
     public func getAccountState(
         _ request: IdentityV1.GetAccountStateRequest,
         options: CallOptions = CallOptions()
@@ -1296,10 +1294,10 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
-    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
-    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
-    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    /// Accepts a provider notification (Apple's server notifications; Google's security event tokens, RFC 8417), for gateways: verifies
+    /// and stores it, then returns. It is applied moments later. A notification that was stored before succeeds and changes nothing.
+    /// INVALID_ARGUMENT with a NOTICE_ reason for one that is not the provider's, not for this audience or too old. UNAVAILABLE if it
+    /// can't be verified or stored now: the provider sends it again.
     public func acceptNotice(
         _ request: IdentityV1.AcceptNoticeRequest,
         options: CallOptions = CallOptions()
@@ -1312,11 +1310,10 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
-    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
-    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
-    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
-    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    /// Accepts events of other services for webhook targets, and returns the types that any target wants: by certificate and method list,
+    /// from each service its own types only (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that no target wants, or of a closed
+    /// account, succeeds and is dropped; a repeated event changes nothing while a delivery is pending. A request without events asks for
+    /// the types only. INVALID_ARGUMENT with EVENT_INVALID for an invalid event or more than 100: then none is accepted.
     public func acceptEvents(
         _ request: IdentityV1.AcceptEventsRequest,
         options: CallOptions = CallOptions()

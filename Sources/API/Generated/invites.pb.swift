@@ -222,19 +222,19 @@ public nonisolated struct Vestibule_Invites_V1_ReopenAccountResponse: Sendable {
   public init() {}
 }
 
-/// One who watches comes or goes.
+/// A subscriber is added or removed.
 public nonisolated struct Vestibule_Invites_V1_WatchGroupsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The gateway's number for this watching, which it has not used in this stream before.
+  /// The gateway's number for the subscription, not used in this stream before.
   public var watchID: UInt64 = 0
 
-  /// What happens to it.
+  /// What to do.
   public var action: Vestibule_Invites_V1_WatchGroupsRequest.OneOf_Action? = nil
 
-  /// It begins.
+  /// Begin the subscription.
   public var begin: Vestibule_Invites_V1_WatchBegin {
     get {
       if case .begin(let v)? = action {return v}
@@ -243,7 +243,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsRequest: Sendable {
     set {action = .begin(newValue)}
   }
 
-  /// It ends; one that has ended or was never begun is no fault.
+  /// End it; succeeds if it has ended or never began.
   public var end: Vestibule_Invites_V1_WatchEnd {
     get {
       if case .end(let v)? = action {return v}
@@ -254,11 +254,11 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsRequest: Sendable {
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// What happens to it.
+  /// What to do.
   public nonisolated enum OneOf_Action: Equatable, Sendable {
-    /// It begins.
+    /// Begin the subscription.
     case begin(Vestibule_Invites_V1_WatchBegin)
-    /// It ends; one that has ended or was never begun is no fault.
+    /// End it; succeeds if it has ended or never began.
     case end(Vestibule_Invites_V1_WatchEnd)
 
   }
@@ -266,17 +266,17 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsRequest: Sendable {
   public init() {}
 }
 
-/// Somebody watches from now on.
+/// Begins a subscription.
 public nonisolated struct Vestibule_Invites_V1_WatchBegin: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Identity's proof of the person to this service, as in the metadata of other calls.
+  /// Identity's proof of the user to this service, as in the metadata of other calls.
   public var callerProof: String = String()
 
-  /// The position of the last message that the person's app has, sealed with `position_key`; empty to begin now. Any other
-  /// bytes begin anew.
+  /// The position of the last message that the user's app has, sealed with `position_key`; empty to begin now. Other bytes reset the
+  /// subscription.
   public var position: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -284,7 +284,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchBegin: Sendable {
   public init() {}
 }
 
-/// Somebody watches no more.
+/// Ends a subscription.
 public nonisolated struct Vestibule_Invites_V1_WatchEnd: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -295,16 +295,16 @@ public nonisolated struct Vestibule_Invites_V1_WatchEnd: Sendable {
   public init() {}
 }
 
-/// What a gateway is told. Nothing follows for a watching that was refused or has ended.
+/// A message to a gateway. None follows for a subscription that was refused or has ended.
 public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What it is.
+  /// Its content.
   public var news: Vestibule_Invites_V1_WatchGroupsResponse.OneOf_News? = nil
 
-  /// A watching has begun. A second one for the same watching, with is_reset: this user alone begins anew.
+  /// A subscription has begun. A second one for the same subscription has is_reset: this user alone starts again.
   public var begun: Vestibule_Invites_V1_WatchBegun {
     get {
       if case .begun(let v)? = news {return v}
@@ -313,7 +313,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
     set {news = .begun(newValue)}
   }
 
-  /// A watching doesn't begin.
+  /// A subscription was refused.
   public var refused: Vestibule_Invites_V1_WatchRefused {
     get {
       if case .refused(let v)? = news {return v}
@@ -322,7 +322,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
     set {news = .refused(newValue)}
   }
 
-  /// What has changed since the position before; comes without a change as well, as a sign of life.
+  /// Changes since the previous position; also sent without changes, as a heartbeat.
   public var changed: Vestibule_Invites_V1_GroupNews {
     get {
       if case .changed(let v)? = news {return v}
@@ -333,13 +333,13 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  /// What it is.
+  /// Its content.
   public nonisolated enum OneOf_News: Equatable, Sendable {
-    /// A watching has begun. A second one for the same watching, with is_reset: this user alone begins anew.
+    /// A subscription has begun. A second one for the same subscription has is_reset: this user alone starts again.
     case begun(Vestibule_Invites_V1_WatchBegun)
-    /// A watching doesn't begin.
+    /// A subscription was refused.
     case refused(Vestibule_Invites_V1_WatchRefused)
-    /// What has changed since the position before; comes without a change as well, as a sign of life.
+    /// Changes since the previous position; also sent without changes, as a heartbeat.
     case changed(Vestibule_Invites_V1_GroupNews)
 
   }
@@ -347,26 +347,26 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
   public init() {}
 }
 
-/// Where a watching begins, and what it has missed.
+/// Where a subscription begins, and what it has missed.
 public nonisolated struct Vestibule_Invites_V1_WatchBegun: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The watching's number.
+  /// The subscription's number.
   public var watchID: UInt64 = 0
 
-  /// What was committed by now is told, or is older than the watching.
+  /// The position of the subscription: changes committed before it have been delivered or are older than the subscription.
   public var position: Data = Data()
 
-  /// Whether it can't be gone on from the position that was asked for: what was missed is not known.
+  /// Whether the subscription can't continue from the requested position: the missed changes are unknown.
   public var isReset: Bool = false
 
-  /// What has changed between the position that was asked for and this one.
+  /// The changes between the requested position and this one.
   public var changes: [Vestibule_App_V1_GroupChange] = []
 
-  /// The key of positions of this user, 32 bytes, a secret of the gateway. What the gateway gives to the user's app is a position of
-  /// this stream and the first 16 bytes of HMAC-SHA-256 over it under this key.
+  /// The key that seals this user's positions, 32 bytes, a secret of the gateway. The user's app gets a position of this stream with the
+  /// first 16 bytes of HMAC-SHA-256 over it under this key.
   public var positionKey: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -374,13 +374,13 @@ public nonisolated struct Vestibule_Invites_V1_WatchBegun: Sendable {
   public init() {}
 }
 
-/// Why a watching doesn't begin.
+/// Why a subscription was refused.
 public nonisolated struct Vestibule_Invites_V1_WatchRefused: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The watching's number.
+  /// The subscription's number.
   public var watchID: UInt64 = 0
 
   /// A stable reason: CALLER_PROOF_REQUIRED, CALLER_PROOF_INVALID, CALLER_PROOF_EXPIRED or TOO_MANY_WATCHES.
@@ -391,19 +391,19 @@ public nonisolated struct Vestibule_Invites_V1_WatchRefused: Sendable {
   public init() {}
 }
 
-/// What has changed since the position before, for all who watch in a stream.
+/// Changes since the previous position, for all subscribers of a stream.
 public nonisolated struct Vestibule_Invites_V1_GroupNews: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Up to where everything is delivered now, for all who watch in the stream.
+  /// The position up to which everything is delivered to all subscribers of the stream.
   public var position: Data = Data()
 
-  /// Whether it isn't known what has changed, of all groups: each of them begins anew at this position.
+  /// Whether the changes are unknown, for all groups: each subscription starts again at this position.
   public var isReset: Bool = false
 
-  /// Changes, with whom they are for.
+  /// Changes, with their subscribers.
   public var watched: [Vestibule_Invites_V1_WatchedChanges] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -411,16 +411,16 @@ public nonisolated struct Vestibule_Invites_V1_GroupNews: Sendable {
   public init() {}
 }
 
-/// Changes for some of those who watch.
+/// Changes for some subscribers.
 public nonisolated struct Vestibule_Invites_V1_WatchedChanges: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The numbers of their watchings.
+  /// The numbers of their subscriptions.
   public var watchIds: [UInt64] = []
 
-  /// What has changed, in order; one kind and id comes once, where it came first.
+  /// The changes, in order; each kind and id once, where it came first.
   public var changes: [Vestibule_App_V1_GroupChange] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

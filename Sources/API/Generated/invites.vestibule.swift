@@ -38,28 +38,28 @@ public enum InvitesV1 {
     /// The user is not held by the absorption, and won't be.
     public typealias ReopenAccountResponse = Vestibule_Invites_V1_ReopenAccountResponse
 
-    /// One who watches comes or goes.
+    /// A subscriber is added or removed.
     public typealias WatchGroupsRequest = Vestibule_Invites_V1_WatchGroupsRequest
 
-    /// Somebody watches from now on.
+    /// Begins a subscription.
     public typealias WatchBegin = Vestibule_Invites_V1_WatchBegin
 
-    /// Somebody watches no more.
+    /// Ends a subscription.
     public typealias WatchEnd = Vestibule_Invites_V1_WatchEnd
 
-    /// What a gateway is told. Nothing follows for a watching that was refused or has ended.
+    /// A message to a gateway. None follows for a subscription that was refused or has ended.
     public typealias WatchGroupsResponse = Vestibule_Invites_V1_WatchGroupsResponse
 
-    /// Where a watching begins, and what it has missed.
+    /// Where a subscription begins, and what it has missed.
     public typealias WatchBegun = Vestibule_Invites_V1_WatchBegun
 
-    /// Why a watching doesn't begin.
+    /// Why a subscription was refused.
     public typealias WatchRefused = Vestibule_Invites_V1_WatchRefused
 
-    /// What has changed since the position before, for all who watch in a stream.
+    /// Changes since the previous position, for all subscribers of a stream.
     public typealias GroupNews = Vestibule_Invites_V1_GroupNews
 
-    /// Changes for some of those who watch.
+    /// Changes for some subscribers.
     public typealias WatchedChanges = Vestibule_Invites_V1_WatchedChanges
 }
 
@@ -108,9 +108,9 @@ public enum InvitesServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
-    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
-    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
+    /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
+    /// server stops; subscribers then come back with their positions.
     public static let watchGroups = MethodDescriptor(
         service: serviceName,
         method: "WatchGroups",
@@ -164,9 +164,9 @@ public protocol InvitesServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> InvitesV1.ReopenAccountResponse
 
-    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
-    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
-    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
+    /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
+    /// server stops; subscribers then come back with their positions.
     func watchGroups(
         _ requests: MessageReader<InvitesV1.WatchGroupsRequest>,
         responses: MessageWriter<InvitesV1.WatchGroupsResponse>,
@@ -286,9 +286,9 @@ public struct InvitesServiceClient: Sendable {
         )
     }
 
-    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
-    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
-    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
+    /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
+    /// server stops; subscribers then come back with their positions.
     public func watchGroups<Result: Sendable>(
         options: CallOptions = CallOptions(),
         _ body: @Sendable (RequestWriter<InvitesV1.WatchGroupsRequest>, MessageReader<InvitesV1.WatchGroupsResponse>) async throws -> Result

@@ -284,7 +284,7 @@ public nonisolated struct Vestibule_Operator_V1_BlockAccountRequest: Sendable {
   /// The account's id, a UUID.
   public var userID: String = String()
 
-  /// Why: a word of 1 to 64 letters a to z and underscores, for the audit log and other operators. Nobody else is told.
+  /// Why: a word of 1 to 64 letters a to z and underscores, for the audit log and other operators only.
   public var reason: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

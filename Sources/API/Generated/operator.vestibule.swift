@@ -139,8 +139,7 @@ public enum OperatorServiceMethods {
         isIdempotent: true
     )
 
-    /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
-    /// too.
+    /// Lists the audit log of an account, the newest entry first; also of a deleted account. The log records this call, too.
     public static let listSecurityEvents = MethodDescriptor(
         service: serviceName,
         method: "ListSecurityEvents",
@@ -218,8 +217,7 @@ public protocol OperatorServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> OperatorV1.OpenAccountResponse
 
-    /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
-    /// too.
+    /// Lists the audit log of an account, the newest entry first; also of a deleted account. The log records this call, too.
     func listSecurityEvents(
         _ request: OperatorV1.ListSecurityEventsRequest,
         context: ServerContext
@@ -401,8 +399,7 @@ public struct OperatorServiceClient: Sendable {
         )
     }
 
-    /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
-    /// too.
+    /// Lists the audit log of an account, the newest entry first; also of a deleted account. The log records this call, too.
     public func listSecurityEvents(
         _ request: OperatorV1.ListSecurityEventsRequest,
         options: CallOptions = CallOptions()

@@ -140,7 +140,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
 
 }
 
-/// What a user told about themselves.
+/// A user's profile.
 public nonisolated struct Vestibule_Profile_V1_Profile: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -158,7 +158,7 @@ public nonisolated struct Vestibule_Profile_V1_Profile: Sendable {
   /// E.164 with the leading plus; empty if not told yet.
   public var phoneNumber: String = String()
 
-  /// The fields that the configuration requires and that are not told yet, in the order to ask for them: "display_name", "phone_number", "username".
+  /// The required fields that are not set, in the order in which to ask for them: "display_name", "phone_number", "username".
   public var missingFields: [String] = []
 
   /// When the profile last changed, in Unix milliseconds; 0 if never.
@@ -605,8 +605,8 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneRequest: Sendable
   /// The event's id, a UUID; it is applied once by it, and answered alike each time.
   public var eventID: String = String()
 
-  /// Whether identity can open the account of somebody who has the number by an import, and is to be told so first. False once it has
-  /// found that it can't: then it is a proof like others.
+  /// Whether identity can open the account of a user who has the number by an import, and must be asked first. False once it has found
+  /// that it can't: then the proof counts like any other.
   public var mayOpen: Bool = false
 
   /// For how long the proof has been accepted, in milliseconds, if it is sent late: a number that the user chose or gave up since then
@@ -652,7 +652,7 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneResponse: Sendabl
   /// The user, a UUID, whose account may be opened; empty but for PROVEN_PHONE_OUTCOME_OPENS.
   public var holderUserID: String = String()
 
-  /// Who beside taken_from_user_id lost by the claim what they had by the number: those who had typed it and given it up, UUIDs; at most one.
+  /// Further users, UUIDs, who had typed the number and given it up, and lose their places by it; at most one.
   public var alsoTakenFromUserIds: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -11,7 +11,7 @@ public enum ProfileV1 {
     /// What a proof came to.
     public typealias ProvenPhoneOutcome = Vestibule_Profile_V1_ProvenPhoneOutcome
 
-    /// What a user told about themselves.
+    /// A user's profile.
     public typealias Profile = Vestibule_Profile_V1_Profile
 
     /// Asks for the profile of the caller's proof.
@@ -120,9 +120,9 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
-    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
-    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
+    /// Returns whether a username is free for the user of the proof, or without a proof for a new user, and suggests others for a taken
+    /// one. Calls are limited by user and by client address within an hour: then RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that
+    /// fails since the username is taken counts as a call.
     public static let checkUsername = MethodDescriptor(
         service: serviceName,
         method: "CheckUsername",
@@ -132,7 +132,7 @@ public enum ProfileServiceMethods {
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     public static let updateProfile = MethodDescriptor(
         service: serviceName,
         method: "UpdateProfile",
@@ -140,7 +140,7 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    /// Returns the public part of profiles: names and pictures, never a phone number. Users without a profile are left out.
     public static let batchGetProfiles = MethodDescriptor(
         service: serviceName,
         method: "BatchGetProfiles",
@@ -148,8 +148,8 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
-    /// is left out: texts, places, previews and whatever follows the image.
+    /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
+    /// places, previews and all that follows the image.
     public static let setAvatar = MethodDescriptor(
         service: serviceName,
         method: "SetAvatar",
@@ -157,7 +157,7 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    /// Returns an uploaded avatar by its id. Needs no proof.
     public static let getAvatar = MethodDescriptor(
         service: serviceName,
         method: "GetAvatar",
@@ -165,8 +165,8 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
-    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Deletes the data of a user whose account was closed: when this returns, the phone number and the username are free, and nothing
+    /// is saved for the user any more. Closing again changes nothing. For identity only: by certificate and method list.
     public static let closeAccount = MethodDescriptor(
         service: serviceName,
         method: "CloseAccount",
@@ -174,7 +174,7 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    /// Returns the user who has a phone number. For identity only, on behalf of an operator: by certificate and method list.
     public static let findPhoneHolder = MethodDescriptor(
         service: serviceName,
         method: "FindPhoneHolder",
@@ -182,8 +182,8 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
-    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
+    /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
     public static let releasePhone = MethodDescriptor(
         service: serviceName,
         method: "ReleasePhone",
@@ -191,11 +191,11 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
-    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
-    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. Of somebody who has it by an import nothing
-    /// changes first: identity may open their account. HOLDER_UNKNOWN if it can't be told now when that one was seen. For identity
-    /// alone: by certificate and method list.
+    /// Gives a phone number to the user who has proven it, once for each event. Takes it from a user who has it without proof, and from
+    /// one who has proven it and was not active for as long as the configuration says. There are no limits and no waiting time. Any other
+    /// user who has proven it keeps it, and an operator must settle the dispute. From a user who has it by an import nothing is taken at
+    /// first: identity may open their account. HOLDER_UNKNOWN if the holder's last activity can't be found out now. For identity only:
+    /// by certificate and method list.
     public static let claimProvenPhone = MethodDescriptor(
         service: serviceName,
         method: "ClaimProvenPhone",
@@ -203,8 +203,8 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
-    /// operator: by certificate and method list.
+    /// Lists the numbers that two users have proven, oldest first, while the first user still has the number. For identity only, on behalf
+    /// of an operator: by certificate and method list.
     public static let listPhoneDisputes = MethodDescriptor(
         service: serviceName,
         method: "ListPhoneDisputes",
@@ -212,9 +212,9 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
-    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
-    /// alone is forgotten. For identity alone: by certificate and method list.
+    /// Deletes a user's data as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a
+    /// username, or an event about a number of theirs is not delivered yet: then nothing changes, and the absorption stays refused. A
+    /// display name alone is deleted. For identity only: by certificate and method list.
     public static let closeIfEmpty = MethodDescriptor(
         service: serviceName,
         method: "CloseIfEmpty",
@@ -259,9 +259,9 @@ public protocol ProfileServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> ProfileV1.LookUpProfileResponse
 
-    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
-    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
-    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
+    /// Returns whether a username is free for the user of the proof, or without a proof for a new user, and suggests others for a taken
+    /// one. Calls are limited by user and by client address within an hour: then RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that
+    /// fails since the username is taken counts as a call.
     func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         context: ServerContext
@@ -269,71 +269,71 @@ public protocol ProfileServiceHandler: RPCService {
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     func updateProfile(
         _ request: ProfileV1.UpdateProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse
 
-    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    /// Returns the public part of profiles: names and pictures, never a phone number. Users without a profile are left out.
     func batchGetProfiles(
         _ request: ProfileV1.BatchGetProfilesRequest,
         context: ServerContext
     ) async throws -> ProfileV1.BatchGetProfilesResponse
 
-    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
-    /// is left out: texts, places, previews and whatever follows the image.
+    /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
+    /// places, previews and all that follows the image.
     func setAvatar(
         _ request: ProfileV1.SetAvatarRequest,
         context: ServerContext
     ) async throws -> ProfileV1.SetAvatarResponse
 
-    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    /// Returns an uploaded avatar by its id. Needs no proof.
     func getAvatar(
         _ request: ProfileV1.GetAvatarRequest,
         context: ServerContext
     ) async throws -> ProfileV1.GetAvatarResponse
 
-    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
-    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Deletes the data of a user whose account was closed: when this returns, the phone number and the username are free, and nothing
+    /// is saved for the user any more. Closing again changes nothing. For identity only: by certificate and method list.
     func closeAccount(
         _ request: ProfileV1.CloseAccountRequest,
         context: ServerContext
     ) async throws -> ProfileV1.CloseAccountResponse
 
-    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    /// Returns the user who has a phone number. For identity only, on behalf of an operator: by certificate and method list.
     func findPhoneHolder(
         _ request: ProfileV1.FindPhoneHolderRequest,
         context: ServerContext
     ) async throws -> ProfileV1.FindPhoneHolderResponse
 
-    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
-    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
+    /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
     func releasePhone(
         _ request: ProfileV1.ReleasePhoneRequest,
         context: ServerContext
     ) async throws -> ProfileV1.ReleasePhoneResponse
 
-    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
-    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
-    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. Of somebody who has it by an import nothing
-    /// changes first: identity may open their account. HOLDER_UNKNOWN if it can't be told now when that one was seen. For identity
-    /// alone: by certificate and method list.
+    /// Gives a phone number to the user who has proven it, once for each event. Takes it from a user who has it without proof, and from
+    /// one who has proven it and was not active for as long as the configuration says. There are no limits and no waiting time. Any other
+    /// user who has proven it keeps it, and an operator must settle the dispute. From a user who has it by an import nothing is taken at
+    /// first: identity may open their account. HOLDER_UNKNOWN if the holder's last activity can't be found out now. For identity only:
+    /// by certificate and method list.
     func claimProvenPhone(
         _ request: ProfileV1.ClaimProvenPhoneRequest,
         context: ServerContext
     ) async throws -> ProfileV1.ClaimProvenPhoneResponse
 
-    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
-    /// operator: by certificate and method list.
+    /// Lists the numbers that two users have proven, oldest first, while the first user still has the number. For identity only, on behalf
+    /// of an operator: by certificate and method list.
     func listPhoneDisputes(
         _ request: ProfileV1.ListPhoneDisputesRequest,
         context: ServerContext
     ) async throws -> ProfileV1.ListPhoneDisputesResponse
 
-    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
-    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
-    /// alone is forgotten. For identity alone: by certificate and method list.
+    /// Deletes a user's data as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a
+    /// username, or an event about a number of theirs is not delivered yet: then nothing changes, and the absorption stays refused. A
+    /// display name alone is deleted. For identity only: by certificate and method list.
     func closeIfEmpty(
         _ request: ProfileV1.CloseIfEmptyRequest,
         context: ServerContext
@@ -477,9 +477,9 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
-    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
-    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
+    /// Returns whether a username is free for the user of the proof, or without a proof for a new user, and suggests others for a taken
+    /// one. Calls are limited by user and by client address within an hour: then RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that
+    /// fails since the username is taken counts as a call.
     public func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         options: CallOptions = CallOptions()
@@ -494,7 +494,7 @@ public struct ProfileServiceClient: Sendable {
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     ///
-    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+    /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
     public func updateProfile(
         _ request: ProfileV1.UpdateProfileRequest,
         options: CallOptions = CallOptions()
@@ -507,7 +507,7 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    /// Returns the public part of profiles: names and pictures, never a phone number. Users without a profile are left out.
     public func batchGetProfiles(
         _ request: ProfileV1.BatchGetProfilesRequest,
         options: CallOptions = CallOptions()
@@ -520,8 +520,8 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
-    /// is left out: texts, places, previews and whatever follows the image.
+    /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
+    /// places, previews and all that follows the image.
     public func setAvatar(
         _ request: ProfileV1.SetAvatarRequest,
         options: CallOptions = CallOptions()
@@ -534,7 +534,7 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    /// Returns an uploaded avatar by its id. Needs no proof.
     public func getAvatar(
         _ request: ProfileV1.GetAvatarRequest,
         options: CallOptions = CallOptions()
@@ -547,8 +547,8 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
-    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Deletes the data of a user whose account was closed: when this returns, the phone number and the username are free, and nothing
+    /// is saved for the user any more. Closing again changes nothing. For identity only: by certificate and method list.
     public func closeAccount(
         _ request: ProfileV1.CloseAccountRequest,
         options: CallOptions = CallOptions()
@@ -561,7 +561,7 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    /// Returns the user who has a phone number. For identity only, on behalf of an operator: by certificate and method list.
     public func findPhoneHolder(
         _ request: ProfileV1.FindPhoneHolderRequest,
         options: CallOptions = CallOptions()
@@ -574,8 +574,8 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
-    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
+    /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
     public func releasePhone(
         _ request: ProfileV1.ReleasePhoneRequest,
         options: CallOptions = CallOptions()
@@ -588,11 +588,11 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
-    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
-    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. Of somebody who has it by an import nothing
-    /// changes first: identity may open their account. HOLDER_UNKNOWN if it can't be told now when that one was seen. For identity
-    /// alone: by certificate and method list.
+    /// Gives a phone number to the user who has proven it, once for each event. Takes it from a user who has it without proof, and from
+    /// one who has proven it and was not active for as long as the configuration says. There are no limits and no waiting time. Any other
+    /// user who has proven it keeps it, and an operator must settle the dispute. From a user who has it by an import nothing is taken at
+    /// first: identity may open their account. HOLDER_UNKNOWN if the holder's last activity can't be found out now. For identity only:
+    /// by certificate and method list.
     public func claimProvenPhone(
         _ request: ProfileV1.ClaimProvenPhoneRequest,
         options: CallOptions = CallOptions()
@@ -605,8 +605,8 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
-    /// operator: by certificate and method list.
+    /// Lists the numbers that two users have proven, oldest first, while the first user still has the number. For identity only, on behalf
+    /// of an operator: by certificate and method list.
     public func listPhoneDisputes(
         _ request: ProfileV1.ListPhoneDisputesRequest,
         options: CallOptions = CallOptions()
@@ -619,9 +619,9 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
-    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
-    /// alone is forgotten. For identity alone: by certificate and method list.
+    /// Deletes a user's data as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a
+    /// username, or an event about a number of theirs is not delivered yet: then nothing changes, and the absorption stays refused. A
+    /// display name alone is deleted. For identity only: by certificate and method list.
     public func closeIfEmpty(
         _ request: ProfileV1.CloseIfEmptyRequest,
         options: CallOptions = CallOptions()

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A CSV file that an import tells something in, a line each. More than one process may add to it: a line goes out whole.
+/// A CSV file that an import writes, a line for each entry. Several processes may append to it: whole lines are written.
 public final class CSVFile {
-    /// What a file of rejections begins with.
+    /// The header of a file of rejections.
     public static let rejectsHeader = ["line", "id", "reason"]
-    /// What a file of accounts that nobody can open begins with.
+    /// The header of a file of accounts that no user can sign in to.
     public static let unreachableHeader = ["line", "id", "ways"]
-    /// What a file of ids begins with.
+    /// The header of a file of ids.
     public static let idsHeader = ["old_id", "id"]
 
     private static let pendingBytesMax = 64 * 1024
@@ -15,13 +15,13 @@ public final class CSVFile {
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    /// Begins a file, or goes on with one that another process began.
+    /// Begins a file, or appends to one that another process began.
     ///
-    /// - Parameter header: what it begins with; nil to go on.
+    /// - Parameter header: its header; nil to append.
     public init(_ path: String, header: [String]?) throws(ImportError) {
         self.path = path
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (header == nil ? 0 : O_TRUNC)
-        // It names people by their ids elsewhere.
+        // Readable by its owner only: it contains users' ids elsewhere.
         descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { throw ImportError(path, String(cString: strerror(errno))) }
         if let header {
@@ -30,7 +30,7 @@ public final class CSVFile {
         }
     }
 
-    /// Goes on with a file that was begun before, without what it tells of the row and those behind it: they are read again.
+    /// Continues an earlier file, without its entries for the row and later rows: these rows are read again.
     public convenience init(_ path: String, header: [String], before row: Int64) throws(ImportError) {
         var kept: [[String]] = []
         if access(path, F_OK) == 0 {
@@ -46,7 +46,7 @@ public final class CSVFile {
         try flush()
     }
 
-    /// The next record; the last may be cut off, by a process that was killed.
+    /// The next record. The last may be incomplete after a process was killed.
     private static func nextWhole(_ reader: inout CSVReader) throws(ImportError) -> CSVRecord? {
         do { return try reader.next() } catch { return nil }
     }
@@ -72,10 +72,10 @@ public final class CSVFile {
         pending.append(UInt8(ascii: "\n"))
     }
 
-    /// Adds what doesn't come in.
+    /// Adds a rejection.
     public func add(line: Int64, id: String, _ reason: ImportReason) { add(["\(line)", id, "\(reason)"]) }
 
-    /// Writes what was added.
+    /// Writes the added lines.
     public func flush() throws(ImportError) {
         try writeWhole(descriptor, pending, path)
         pending.removeAll(keepingCapacity: true)

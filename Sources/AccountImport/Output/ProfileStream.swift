@@ -2,26 +2,26 @@ import Glibc
 import JOSE
 import Models
 
-/// What identity hands to profile while it imports: lines of JSON, in the order of the rows. Nobody else writes it.
+/// The stream from identity to profile during an import: lines of JSON, in the order of the rows. Only identity writes it.
 ///
-/// The first line says what is imported: `{"vestibule_import":1,"digest":"…","source":"…","dry":false}`. Then a line for each
-/// account that is there now and of which profile keeps something: `{"line":2,"id":"…","user_id":"…","display_name":"…","username":"…",
-/// "phone_number":"+63…"}`. `{"position":"…"}` ends a batch: what came before it may be applied, and an import that
-/// goes on begins there. `{"end":true}` is the last line; without it the stream was cut off.
+/// The first line describes the import: `{"vestibule_import":1,"digest":"…","source":"…","dry":false}`. Then there is a line for
+/// each existing account of which profile keeps data: `{"line":2,"id":"…","user_id":"…","display_name":"…","username":"…",
+/// "phone_number":"+63…"}`. `{"position":"…"}` ends a batch: the lines before it may be applied, and a resumed import begins there.
+/// `{"end":true}` is the last line; without it the stream was cut off.
 public enum ProfileStream {
-    /// The most accounts between two positions.
+    /// The maximum of accounts between two positions.
     public static let batchMax = 2000
     /// The longest line, in bytes.
     static let lineBytesMax = 16 * 1024
     static let version: Int64 = 1
 
-    /// What is imported.
+    /// The header of a stream.
     public struct Header: Sendable, Hashable {
-        /// By what an import that goes on knows its input.
+        /// The digest by which a resumed import recognizes its input.
         public let digest: [UInt8]
-        /// Where it comes from.
+        /// The name of the source.
         public let source: String
-        /// Whether nothing is to be changed.
+        /// Whether to change nothing.
         public let isDry: Bool
 
         /// A header.
@@ -32,11 +32,11 @@ public enum ProfileStream {
         }
     }
 
-    /// What profile keeps of an account.
+    /// The data that profile keeps of an account.
     public struct Row: Sendable, Hashable {
         /// The line of its row in the file.
         public let line: Int64
-        /// What its former backend called it.
+        /// Its id at its former backend.
         public let oldID: String
         /// The account.
         public let userID: UserID
@@ -47,7 +47,7 @@ public enum ProfileStream {
         /// Its number.
         public let phone: PhoneNumber?
 
-        /// What there is of a candidate.
+        /// The data of a candidate.
         public init(_ candidate: ImportCandidate) {
             self.init(
                 line: candidate.line,
@@ -76,11 +76,11 @@ public enum ProfileStream {
             self.phone = phone
         }
 
-        /// Whether profile has anything to do.
+        /// Whether there is nothing for profile to keep.
         public var isEmpty: Bool { displayName == nil && username == nil && phone == nil }
     }
 
-    /// A line behind the first.
+    /// A line after the first.
     public enum Message: Sendable, Hashable {
         /// An account.
         case row(Row)
@@ -128,7 +128,7 @@ public final class ProfileStreamWriter {
         try flush()
     }
 
-    /// Ends all of it.
+    /// Ends the stream.
     public func end() throws(ImportError) {
         add { $0.add("end", true) }
         try flush()
@@ -147,7 +147,7 @@ public final class ProfileStreamWriter {
 
 /// Reads the lines, strictly.
 public struct ProfileStreamReader {
-    /// What is imported.
+    /// The header of the stream.
     public let header: ProfileStream.Header
     private var input: ByteInput
 
@@ -180,7 +180,7 @@ public struct ProfileStreamReader {
 
     /// The next line.
     ///
-    /// - Throws: `ImportError` also at an end without the line that says so.
+    /// - Throws: `ImportError` also if the stream ends without its last line.
     public mutating func next() throws(ImportError) -> ProfileStream.Message {
         let line = input.line
         guard let object = try Self.line(&input) else {
@@ -206,7 +206,7 @@ public struct ProfileStreamReader {
         )
     }
 
-    /// The value of a member that may be away, in two layers: nil for one that is no such value.
+    /// The value of an optional member, in two layers: the outer one is nil if the member is invalid.
     private static func value<Value>(_ member: JSONValue?, _ make: (String) -> Value?) -> Value?? {
         guard let member else { return .some(nil) }
         guard let value = member.string.flatMap(make) else { return nil }
@@ -223,7 +223,7 @@ public struct ProfileStreamReader {
             bytes.append(byte)
             guard bytes.count <= ProfileStream.lineBytesMax else { throw input.fault("a line is too long") }
         }
-        // A line that has no end says nothing.
+        // A line without an end is incomplete and is ignored.
         return nil
     }
 }

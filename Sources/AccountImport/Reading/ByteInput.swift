@@ -1,13 +1,13 @@
-/// The bytes of a file in their order, read piece by piece: memory is bounded whatever its size.
+/// The bytes of a file in order, read piece by piece: memory is bounded whatever the file's size.
 public struct ByteInput {
-    /// Reads at an offset into the buffer, and tells how many bytes there were; 0 at the end.
+    /// Reads at an offset into the buffer. Returns the number of bytes read; 0 at the end.
     public typealias Read = (_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int
 
-    /// The file's name, for what is told of it.
+    /// The file's name, for errors.
     public let name: String
-    /// How many bytes the file has.
+    /// The size of the file in bytes.
     public let count: Int64
-    /// Of the byte that comes next.
+    /// The offset of the next byte.
     public private(set) var offset: Int64 = 0
     /// The line that the next byte is on, from 1.
     public private(set) var line: Int64 = 1
@@ -19,7 +19,7 @@ public struct ByteInput {
 
     /// A file.
     ///
-    /// - Parameter pieceBytes: how much is read at once.
+    /// - Parameter pieceBytes: how many bytes are read at once.
     public init(name: String, count: Int64, pieceBytes: Int = 256 * 1024, read: @escaping Read) {
         self.name = name
         self.count = count
@@ -27,7 +27,7 @@ public struct ByteInput {
         buffer = [UInt8](repeating: 0, count: pieceBytes)
     }
 
-    /// A file that is in memory.
+    /// A file in memory.
     public init(name: String, bytes: [UInt8], pieceBytes: Int = 4096) {
         self.init(name: name, count: Int64(bytes.count), pieceBytes: pieceBytes) { offset, buffer in
             let piece = bytes.dropFirst(Int(clamping: offset)).prefix(buffer.count)
@@ -36,7 +36,7 @@ public struct ByteInput {
         }
     }
 
-    /// Goes on at an offset, which is on this line.
+    /// Continues at an offset, which is on this line.
     public mutating func seek(to offset: Int64, line: Int64) {
         let inBuffer = offset - (self.offset - Int64(position))
         self.offset = offset
@@ -48,7 +48,7 @@ public struct ByteInput {
         }
     }
 
-    /// The next byte without taking it; nil at the end.
+    /// The next byte, without consuming it; nil at the end.
     @inline(__always)
     mutating func peek() throws(ImportError) -> UInt8? {
         if position == end, try !fill() { return nil }
@@ -65,7 +65,7 @@ public struct ByteInput {
         return byte
     }
 
-    /// Takes the mark with which some programs begin a file of UTF-8.
+    /// Skips the byte order mark with which some programs begin a UTF-8 file.
     mutating func skipByteOrderMark() throws(ImportError) {
         guard offset == 0 else { return }
         for expected: UInt8 in [0xef, 0xbb, 0xbf] {
@@ -82,7 +82,7 @@ public struct ByteInput {
         return count > 0
     }
 
-    /// A fault on the line of the next byte.
+    /// An error on the given line, by default that of the next byte.
     func fault(_ problem: String, line: Int64? = nil) -> ImportError {
         ImportError(name, line: line ?? self.line, problem)
     }

@@ -2,14 +2,14 @@
 public struct CSVRecord: Sendable, Hashable {
     /// The line on which it begins.
     public let line: Int64
-    /// Its fields; an empty one and none are the same. Nil where its bytes are no UTF-8, or no text that can be kept.
+    /// Its fields; an empty field counts as none. Nil if its bytes are no UTF-8, or contain NUL.
     public let fields: [String]?
     /// How many fields there are.
     public let count: Int
 }
 
 /// Reads CSV strictly (RFC 4180): commas, fields in double quotes with quotes doubled, lines that end with LF or CRLF, also within
-/// quotes. What isn't that ends the file: a quote in the wrong place makes the rest of it a riddle.
+/// quotes. Anything else is an error that ends the reading: after a misplaced quote the rest is ambiguous.
 public struct CSVReader {
     /// The longest record, in bytes.
     public static let recordBytesMax = 1024 * 1024
@@ -23,7 +23,7 @@ public struct CSVReader {
         case plain
         /// Between the quotes.
         case quoted
-        /// Behind a quote that ends the field, or is the first of two.
+        /// After a quote that ends the field, or is the first of two.
         case behindQuote
     }
 
@@ -31,10 +31,10 @@ public struct CSVReader {
     private var content: [UInt8] = []
     private var ends: [Int] = []
 
-    /// A reader of what comes next.
+    /// A reader from the current position of the input.
     init(_ input: ByteInput) { self.input = input }
 
-    /// The next record; nil at the end. Lines without anything are no records.
+    /// The next record; nil at the end. Empty lines are skipped.
     mutating func next() throws(ImportError) -> CSVRecord? {
         while true {
             let line = input.line
@@ -44,7 +44,7 @@ public struct CSVReader {
         }
     }
 
-    /// Reads a record, and tells whether it is an empty line; nil at the end.
+    /// Reads a record. Returns whether it is an empty line; nil at the end.
     private mutating func read(from line: Int64) throws(ImportError) -> Bool? {
         content.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

@@ -3,13 +3,13 @@ import JOSE
 
 /// An open file.
 public final class FileInput: Sendable {
-    /// Its path as it was given.
+    /// Its path, as passed in.
     public let path: String
     /// Its size in bytes.
     public let count: Int64
     private let descriptor: Int32
 
-    /// Opens a file. It must be one that can be read from anywhere, since an import may go on in its middle.
+    /// Opens a file. It must be a regular file, since an import may resume in its middle.
     public init(_ path: String) throws(ImportError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw ImportError(path, String(cString: strerror(errno))) }
@@ -39,7 +39,7 @@ public final class FileInput: Sendable {
         }
     }
 
-    /// The digest of the digests of its pieces.
+    /// A chained digest: each step hashes the digest so far with the digest of the next piece.
     func digest() throws(ImportError) -> [UInt8] {
         let pieceBytes = 1024 * 1024
         var digests: [UInt8] = []

@@ -1,10 +1,10 @@
 import Glibc
 import Models
 
-/// Where in a file the identities of each account stand, since nothing says that two exports are in the same order. The index lies in a
-/// file without a name, which the system may put out of memory: 24 bytes for each row.
+/// The positions of each account's identities in a file, since two exports need not be in the same order. The index is a file without a
+/// name, which the system may page out: 24 bytes for each row.
 final class IdentityIndex {
-    /// The most identities of one account.
+    /// The maximum of identities of one account.
     static let perAccountMax = 16
 
     private struct Entry {
@@ -16,10 +16,10 @@ final class IdentityIndex {
     private let mappedBytes: Int
     private var reader: RecordReader
 
-    /// Reads all of the file once.
+    /// Reads the whole file once.
     ///
-    /// - Parameter folder: where there is room for the index.
-    /// - Throws: `ImportError` also for a row that can't be read: whose identity it is can't be told then.
+    /// - Parameter folder: a folder with room for the index.
+    /// - Throws: `ImportError` also for a row that can't be read, since then the identity's account is unknown.
     init(_ file: FileInput, scratch folder: String) throws(ImportError) {
         let required = SupabaseRow.requiredIdentityColumns
         reader = try RecordReader(file.bytes(pieceBytes: 16 * 1024), required: required, member: nil, takesJSON: true)
@@ -57,7 +57,7 @@ final class IdentityIndex {
         if let start = entries.baseAddress { munmap(start, mappedBytes) }
     }
 
-    /// The identities of an account in the order of the file, one more than there may be at most.
+    /// The identities of an account in the order of the file, at most one more than ``perAccountMax``.
     func records(of userID: UserID) throws(ImportError) -> [ImportRecord] {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -74,7 +74,7 @@ final class IdentityIndex {
     }
 }
 
-/// A file that is gone with whoever holds it.
+/// A file that is deleted when its owner goes.
 private struct ScratchFile: ~Copyable {
     private let descriptor: Int32
 
@@ -99,7 +99,7 @@ private struct ScratchFile: ~Copyable {
         }
     }
 
-    /// Its bytes in memory; nil for none.
+    /// Its bytes mapped into memory; nil if it is empty.
     func map(byteCount: Int) throws(ImportError) -> UnsafeMutableRawPointer? {
         guard byteCount > 0 else { return nil }
         let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)

@@ -1,6 +1,6 @@
 import JOSE
 
-/// What a row has by name, whatever it is written in. A text that is empty is none.
+/// A row's values by name, whatever its format. An empty text counts as none.
 public struct ImportRecord: Sendable {
     private enum Content: Sendable {
         case fields([String], columns: [String: Int])
@@ -13,7 +13,7 @@ public struct ImportRecord: Sendable {
 
     init(_ object: JSONObject) { content = .object(object) }
 
-    /// A value as it is told by a column or a member; numbers and truth values as texts.
+    /// The value of a column or a member; numbers and booleans as texts.
     func text(_ name: String) -> String? {
         switch content {
         case .fields(let fields, let columns):
@@ -23,18 +23,18 @@ public struct ImportRecord: Sendable {
         }
     }
 
-    /// A value that is true: `t`, `true` or 1, in whatever case.
+    /// Returns whether a value is true: `t`, `true` or 1, in any case.
     func isTrue(_ name: String) -> Bool {
         ["t", "true", "1"].contains(text(name)?.lowercased())
     }
 
-    /// A value that is an object, or a text that is one as JSON.
+    /// A value that is an object, or a text with a JSON object.
     func object(_ name: String) -> JSONObject? {
         if case .object(let object) = content, let inner = object[name]?.object { return inner }
         return text(name).flatMap { try? JSONObject(parsing: Array($0.utf8), limits: Self.limits) }
     }
 
-    /// A value that is an array, or a text that is one as JSON: the objects in it.
+    /// The objects of a value that is an array, or a text with a JSON array.
     func objects(_ name: String) -> [JSONObject]? {
         if case .object(let object) = content, let inner = object[name]?.array { return inner.compactMap(\.object) }
         guard let text = text(name),
@@ -47,7 +47,7 @@ public struct ImportRecord: Sendable {
 }
 
 extension JSONObject {
-    /// A member as a text; nil for one that is empty, or no single value.
+    /// A member as a text; nil if it is empty or no scalar.
     func text(_ name: String) -> String? {
         switch self[name] {
         case .string(let text): text.isEmpty || text.utf8.contains(0) ? nil : text

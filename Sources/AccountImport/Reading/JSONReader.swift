@@ -1,23 +1,23 @@
 import JOSE
 
-/// Reads objects one by one out of JSON of any size: objects one after the other (JSON lines, or with anything white between), in an
-/// array, or in the array that is a member of an object. Each object alone is in memory.
+/// Reads objects one by one from JSON of any size: a sequence of objects (JSON lines, or with any white space between), an array, or
+/// an array that is a member of an object. Only one object at a time is in memory.
 public struct JSONReader {
     /// The longest object, in bytes.
     public static let objectBytesMax = 1024 * 1024
     private static let limits = JSONLimits(bytesMax: objectBytesMax, depthMax: 32, valuesMax: 50_000)
 
-    /// Where the next object stands; part of a position.
+    /// Where the next object is; part of a position.
     enum Place: Int, Sendable {
-        /// Outside of everything.
+        /// At the top level.
         case outside = 0
-        /// In an array that is all.
+        /// In a top-level array.
         case array = 1
-        /// In the array that is a member.
+        /// In the array that is a member of the top-level object.
         case member = 2
     }
 
-    /// An object, nil where it is none that can be read, and which it is, from 1.
+    /// An object, nil if it can't be read, and its number, from 1.
     struct Element {
         let number: Int64
         let object: JSONObject?
@@ -25,19 +25,19 @@ public struct JSONReader {
 
     var input: ByteInput
     private(set) var place: Place
-    /// How many objects came before.
+    /// The number of objects read so far.
     private(set) var count: Int64
-    /// Where the object that was read last begins.
+    /// The offset at which the last read object begins.
     private(set) var start: Int64 = 0
-    /// The member whose array has the objects; nil where there is none.
+    /// The member whose array contains the objects; nil if there is none.
     let member: String?
     /// Whether an element came before in this array.
     private var isBehindElement: Bool
-    /// Whether an element has to come.
+    /// Whether an element must follow.
     private var isBehindComma = false
     private var bytes: [UInt8] = []
 
-    /// A reader of what comes next.
+    /// A reader from the current position of the input.
     init(_ input: ByteInput, member: String?, place: Place = .outside, count: Int64 = 0) {
         self.input = input
         self.member = member
@@ -104,7 +104,7 @@ public struct JSONReader {
         throw input.fault("an object has no end", line: line)
     }
 
-    /// Takes a string behind its first quote.
+    /// Reads a string after its first quote.
     private mutating func readString(from line: Int64) throws(ImportError) {
         var isEscaped = false
         while let byte = try input.next() {
@@ -130,7 +130,8 @@ public struct JSONReader {
         )
     }
 
-    /// Whether a colon and the beginning of an array follow, which are taken then. What is taken of another value is kept.
+    /// Returns whether a colon and the beginning of an array follow, and consumes them. A consumed colon before another value is
+    /// kept.
     private mutating func isArrayNext() throws(ImportError) -> Bool {
         guard try skipSpace() == UInt8(ascii: ":") else { return false }
         _ = try input.next()
@@ -140,7 +141,7 @@ public struct JSONReader {
         return true
     }
 
-    /// What follows the array in its object is nothing to us; it needn't fit into memory.
+    /// Skips the rest of the object after the array; it needn't fit into memory.
     private mutating func skipRestOfObject() throws(ImportError) {
         var depth = 1
         while let byte = try input.next() {
@@ -158,7 +159,7 @@ public struct JSONReader {
         throw input.fault("the file ends in the middle: } is missing")
     }
 
-    /// The next byte that isn't white, without taking it.
+    /// The next byte that isn't white space, without consuming it.
     private mutating func skipSpace() throws(ImportError) -> UInt8? {
         while let byte = try input.peek() {
             switch byte {

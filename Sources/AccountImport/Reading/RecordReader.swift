@@ -1,10 +1,10 @@
-/// Where an import goes on: which byte comes next, on which line and in which row, and what surrounds it.
+/// The position at which an import resumes: the next byte, its line and row, and what surrounds it.
 public struct ImportPosition: Sendable, Hashable, CustomStringConvertible {
-    /// Of the byte that comes next.
+    /// The offset of the next byte.
     public let offset: Int64
-    /// The line that it is on.
+    /// The line of the next byte.
     public let line: Int64
-    /// The row that comes next, as it is told: its line in CSV, in JSON which object it is, from 1.
+    /// The number of the next row as it is reported: its line in CSV, the object's number from 1 in JSON.
     public let row: Int64
     let place: Int
 
@@ -28,11 +28,11 @@ public struct ImportPosition: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(offset):\(line):\(row):\(place)" }
 }
 
-/// Reads the rows of a file, whether they are CSV with a header or JSON: the first character tells.
+/// Reads the rows of a file, whether they are CSV with a header or JSON: the first character decides.
 public struct RecordReader {
-    /// A row; nil where it can't be read, though what follows can.
+    /// A row. Its record is nil if the row can't be read, though the following rows can.
     struct Row {
-        /// Its line in CSV; in JSON, where many may be on one, which object it is, from 1.
+        /// Its line in CSV; in JSON, where a line may have many objects, the object's number from 1.
         let number: Int64
         let record: ImportRecord?
     }
@@ -40,20 +40,20 @@ public struct RecordReader {
     private enum Format {
         case csv(CSVReader, columns: [String: Int])
         case json(JSONReader)
-        /// While a row is read.
+        /// Set while a row is read.
         case taken
     }
 
     private var format: Format
-    /// Where the row that was read last begins.
+    /// The offset at which the last read row begins.
     private(set) var start: Int64 = 0
 
     /// A reader from the beginning.
     ///
     /// - Parameters:
-    ///   - required: the columns that a CSV must have; each may be one of several.
-    ///   - member: the member that has the objects of JSON, if they don't stand alone.
-    ///   - takesJSON: whether it may be JSON.
+    ///   - required: the columns that a CSV file must have; each may be one of several.
+    ///   - member: the member that contains the objects in JSON, if they aren't at the top level.
+    ///   - takesJSON: whether the file may be JSON.
     init(_ input: ByteInput, required: [[String]], member: String?, takesJSON: Bool) throws(ImportError) {
         var input = input
         try input.skipByteOrderMark()
@@ -75,7 +75,7 @@ public struct RecordReader {
     mutating func next() throws(ImportError) -> Row? {
         switch format {
         case .csv(var reader, let columns):
-            // So that the buffers have one owner while they are written to.
+            // So that the buffers have one owner while they are written to and aren't copied.
             format = .taken
             defer { format = .csv(reader, columns: columns) }
             start = reader.input.offset
@@ -94,10 +94,10 @@ public struct RecordReader {
         }
     }
 
-    /// Whether it is JSON.
+    /// Whether the file is JSON.
     var isJSON: Bool { if case .json = format { true } else { false } }
 
-    /// Where the next row is.
+    /// The position of the next row.
     var position: ImportPosition {
         switch format {
         case .csv(let reader, _):
@@ -114,7 +114,7 @@ public struct RecordReader {
         }
     }
 
-    /// Goes on at a position of this very file.
+    /// Resumes at a position in this same file.
     mutating func seek(to position: ImportPosition) {
         switch format {
         case .csv(var reader, let columns):
@@ -129,7 +129,7 @@ public struct RecordReader {
         }
     }
 
-    /// Goes to a row by the offset at which it begins, wherever it stands.
+    /// Goes to the row that begins at an offset, whatever its line and number.
     mutating func seek(toRowAt offset: Int64) {
         seek(to: ImportPosition(offset: offset, line: 1, row: 1, place: 0))
     }

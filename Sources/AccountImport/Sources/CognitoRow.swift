@@ -1,6 +1,6 @@
 import JOSE
 
-/// A user of a pool of Amazon Cognito's: a row of its CSV, or a user as `ListUsers` tells them.
+/// A user of an Amazon Cognito pool: a row of its CSV, or a user as `ListUsers` returns it.
 enum CognitoRow {
     static let requiredColumns = [
         ["cognito:username", "username", "sub"], ["phone_number"], ["phone_number_verified"],
@@ -32,7 +32,7 @@ enum CognitoRow {
         for told in federated {
             guard let provider = told.text("providerName"), let subject = told.text("userId") else { continue }
             var identity = ImportedIdentity(provider: provider, subject: subject)
-            // Kept by the pool of its user, not of each identity.
+            // The pool stores this for the user, not for each identity.
             identity.email = user.text("email")
             identity.isEmailVerified = user.isTrue("email_verified")
             identity.name = account.names.first
@@ -60,7 +60,7 @@ private struct CognitoUser {
 
     func isTrue(_ name: String) -> Bool { text(name)?.lowercased() == "true" }
 
-    /// The providers' people, written as JSON in a text.
+    /// The user's identities at providers, from JSON in a text.
     var identities: [JSONObject] {
         guard let text = text("identities"),
             case .array(let values)? = try? JSONValue(parsing: Array(text.utf8))

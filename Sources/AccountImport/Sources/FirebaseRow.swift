@@ -1,6 +1,6 @@
 import JOSE
 
-/// A user of Firebase's: as `auth:export` writes them, as its REST API tells them, or as the Admin SDK's `listUsers` does.
+/// A Firebase user, in the format of `auth:export`, of the REST API, or of the Admin SDK's `listUsers`.
 enum FirebaseRow {
     static func account(_ record: ImportRecord, _ plan: ImportPlan) -> RowOutcome {
         guard let oldID = record.text("localId") ?? record.text("uid"),
@@ -30,7 +30,7 @@ enum FirebaseRow {
             else { continue }
             var identity = ImportedIdentity(provider: provider, subject: subject)
             identity.email = told.text("email")
-            // Said of the account's address alone.
+            // Firebase says this about the account's address only.
             identity.isEmailVerified = email != nil && identity.email == email && record.isTrue("emailVerified")
             identity.name = told.text("displayName")
             identity.createdAtMilliseconds = account.createdAtMilliseconds

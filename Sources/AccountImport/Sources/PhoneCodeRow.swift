@@ -1,4 +1,4 @@
-/// A row of a table of accounts that were opened by a code sent to a phone.
+/// A row of a table of accounts that were opened with a code sent to a phone.
 enum PhoneCodeRow {
     static func account(_ record: ImportRecord, _ plan: ImportPlan) -> RowOutcome {
         let columns = plan.columns
@@ -19,10 +19,10 @@ enum PhoneCodeRow {
     }
 }
 
-/// What a row is.
+/// The result of reading a row.
 enum RowOutcome: Sendable {
     /// An account.
     case account(ImportedAccount)
-    /// Nothing that can come in.
+    /// The row is rejected.
     case rejected(oldID: String, ImportReason)
 }

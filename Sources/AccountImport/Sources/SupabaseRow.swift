@@ -1,14 +1,14 @@
 import JOSE
 import Models
 
-/// A row of Supabase's `auth.users`, with those of `auth.identities` that are its own; or a user as its admin API lists it.
+/// A row of Supabase's `auth.users`, with its rows of `auth.identities`; or a user as the admin API lists it.
 enum SupabaseRow {
     static let requiredColumns = [
         ["id"], ["phone"], ["phone_confirmed_at"], ["created_at"], ["raw_user_meta_data"],
     ]
     static let requiredIdentityColumns = [["user_id"], ["provider"], ["provider_id", "identity_data"]]
 
-    /// - Parameter identities: of the second file; nil where there is none, and the row itself may have them.
+    /// - Parameter identities: the identities in the second file; nil without one, and then the row itself may have them.
     static func account(
         _ record: ImportRecord,
         identities: [ImportRecord]?,
@@ -28,10 +28,10 @@ enum SupabaseRow {
         account.isDeleted = record.text("deleted_at") != nil
         account.isBlocked =
             record.text("banned_until").map {
-                // "infinity" is a time of PostgreSQL's that isn't one.
+                // PostgreSQL's "infinity" can't be parsed as a time.
                 ImportTime.milliseconds($0).map { $0 > nowMilliseconds } ?? true
             } ?? false
-        // Kept without its plus.
+        // Supabase stores the number without its plus.
         if let phone = record.text("phone") {
             if record.text("phone_confirmed_at") != nil {
                 account.phone = phone.hasPrefix("+") ? phone : "+" + phone
@@ -51,7 +51,7 @@ enum SupabaseRow {
         return .account(account)
     }
 
-    /// Newer exports have it in a column of its own, older ones in what the provider said, or as the row's id.
+    /// Newer exports have the subject in its own column, older ones in the provider's data or as the row's id.
     private static func subject(of row: ImportRecord) -> String? {
         row.text("provider_id") ?? row.object("identity_data")?.text("sub") ?? row.text("id")
     }

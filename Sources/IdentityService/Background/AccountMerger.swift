@@ -6,14 +6,15 @@ import Postgres
 import RPC
 import ServiceKit
 
-/// Goes on with absorptions: asks invites and profile whether an account is empty, which hold and close it then, and moves what identity has.
+/// Performs absorptions: asks invites and profile whether an account is empty, upon which they hold and close it, and moves
+/// identity's data.
 ///
-/// Each step is as good twice as once, and is written down before the next: whoever comes after a crash goes on with the step
-/// that isn't. Profile's yes is the point of no return; until then everything can be undone.
+/// Each step is idempotent, and is stored before the next: after a crash another process continues with the unfinished step.
+/// Profile's yes is the point of no return; until then everything can be undone.
 struct AccountMerger: Sendable {
-    /// How often is looked for absorptions that nobody goes on with.
+    /// How often to look for unfinished absorptions that no process works on.
     static let pollInterval: Duration = .seconds(5)
-    /// How many of them have their turn between two looks at what waits.
+    /// The maximum of unfinished absorptions that one round takes.
     static let takenMax = 16
     /// How long a service may take for one step.
     static let timeout: Duration = .seconds(3)
@@ -29,15 +30,16 @@ struct AccountMerger: Sendable {
     let logger: Logger
     let metrics = AbsorptionMetrics()
 
-    /// Goes through all steps that are left.
+    /// Performs all remaining steps.
     ///
-    /// - Parameter isNew: whether nobody has gone on with it before.
-    /// - Returns: the absorption as it was done; nil if neither account is empty.
-    /// - Throws: what a service or the database throws: it is gone on with later. `IdentityError.link(.absorptionUnderWay)` if somebody
-    ///   else goes on with it.
+    /// - Parameter isNew: whether the absorption was just begun, so that no step was tried before.
+    /// - Returns: the finished absorption; nil if neither account is empty.
+    /// - Throws: the errors of a service or the database; then the absorption continues later.
+    ///   `IdentityError.link(.absorptionUnderWay)` if another process works on it.
     func finish(_ begun: Absorption, isNew: Bool = false) async throws -> Absorption? {
         var absorption = begun
-        // Whether this is the first to ask in this step. Otherwise what was asked before may have been done, whatever is answered now.
+        // Whether this is the first request in this step. Otherwise an earlier request may have been executed, whatever the response
+        // is now.
         var isFirst = isNew
         while true {
             switch absorption.step {
@@ -48,7 +50,7 @@ struct AccountMerger: Sendable {
                     isFirst = true
                     continue
                 }
-                // What profile closes stays closed: not for an account that is gone, or mustn't be opened any more.
+                // Profile's closing is final, so it isn't done for an account that is gone or mustn't be opened any more.
                 let isWanted = try await store.isWanted(absorption, nowMilliseconds: clock.nowMilliseconds)
                 absorption = try await go(absorption, to: isWanted ? .closing : .reopening)
             case .closing:
@@ -71,7 +73,7 @@ struct AccountMerger: Sendable {
         }
     }
 
-    /// Goes on with what others have left, until the task is cancelled.
+    /// Continues absorptions that other processes left unfinished, until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             await round()
@@ -79,14 +81,14 @@ struct AccountMerger: Sendable {
         }
     }
 
-    /// Goes on with what others have left, one after the other. What fails waits behind the others.
+    /// Continues unfinished absorptions, one after the other. A failed one waits behind the others.
     func round() async {
         do {
             var turnsLeft = Self.takenMax
             while turnsLeft > 0, let left = try await store.takeAbsorption(nowMilliseconds: clock.nowMilliseconds) {
                 turnsLeft -= 1
                 do { _ = try await finish(left) } catch IdentityError.link(.absorptionUnderWay) {
-                    // Somebody else goes on with it.
+                    // Another process works on it.
                 } catch {
                     guard !Task.isCancelled else { return }
                     metrics.countFailure()
@@ -120,7 +122,7 @@ struct AccountMerger: Sendable {
         try await store.turn(absorption, as: identifiers.make(), nowMilliseconds: clock.nowMilliseconds)
     }
 
-    /// Whether invites holds the account. A version that can't has done nothing, but another replica may have.
+    /// Returns whether invites holds the account. A version without this method has done nothing, but another replica may have.
     private func isHeld(_ absorption: Absorption, isFirst: Bool) async throws -> Bool {
         var request = InvitesV1.CloseIfEmptyRequest()
         request.userID = absorption.absorbed.description
@@ -133,7 +135,7 @@ struct AccountMerger: Sendable {
         }
     }
 
-    /// Whether profile has closed the account.
+    /// Returns whether profile has closed the account.
     private func isClosed(_ absorption: Absorption, isFirst: Bool) async throws -> Bool {
         var request = ProfileV1.CloseIfEmptyRequest()
         request.userID = absorption.absorbed.description
@@ -153,7 +155,7 @@ struct AccountMerger: Sendable {
         _ = try await invites.reopenAccount(request, options: CallOptions(timeout: Self.timeout))
     }
 
-    /// Whether the service doesn't know the method, or doesn't let us call it.
+    /// Returns whether the service doesn't know the method, or doesn't let us call it.
     private static func isUnknown(_ error: RPCError) -> Bool {
         error.code == .unimplemented || error.code == .permissionDenied
     }

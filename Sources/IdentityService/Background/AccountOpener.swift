@@ -4,19 +4,19 @@ import Models
 import RPC
 import ServiceKit
 
-/// Opens imported accounts that nobody can sign in to: each absorbs the empty account by which its person came.
+/// Opens imported accounts that no user can sign in to: each absorbs the empty account that its user has signed in to.
 ///
-/// Nothing is kept beside the absorption: whoever wanted the opening asks again, and either it was done, or goes on, or is begun anew.
+/// Nothing is stored besides the absorption. A caller that wanted the opening asks again: then it is done, goes on, or is begun anew.
 struct AccountOpener: Sendable {
-    /// What came of it.
+    /// The result of an opening.
     enum Outcome: Sendable, Hashable {
-        /// The account has absorbed the other one, and is signed in to by these providers.
+        /// The account has absorbed the other one, and users sign in to it with these providers.
         case opened([String])
-        /// It was begun, and is gone on with by others if need be.
+        /// It was begun, and others continue it if need be.
         case isUnderWay
         /// One of the two accounts is in an absorption with a third one.
         case mustWait
-        /// It stays closed.
+        /// The account stays closed.
         case refused(AccountOpening.Refusal)
     }
 
@@ -26,9 +26,9 @@ struct AccountOpener: Sendable {
     let clock: WallClock
     let logger: Logger
 
-    /// Opens an account for the person of another one.
+    /// Opens an account for the user of another one.
     ///
-    /// - Throws: what the database throws before anything is begun.
+    /// - Throws: the database's errors before anything is begun.
     func open(
         _ holder: UserID,
         for claimant: UserID,
@@ -52,7 +52,7 @@ struct AccountOpener: Sendable {
                 guard try await absorber.finish(absorption, isNew: true) != nil else {
                     return .refused(.notAbsorbable)
                 }
-                // Whoever deleted one of the two meanwhile has ended it too.
+                // A deletion of one of the two accounts meanwhile has ended the opening too.
                 let providers = try await store.opening(of: holder, for: claimant, deadline: deadline)
                 return providers.map { .opened($0) } ?? .refused(.claimantGone)
             } catch {

@@ -4,29 +4,29 @@ import Models
 import ServiceKit
 import Synchronization
 
-/// Gathers which numbered tokens of sessions were seen in use, and writes it down behind the calls, many at once. Any thread; adding
-/// never waits. What is lost in a crash or while the database is away comes with the next use of the token.
+/// Collects which numbered tokens of sessions were seen in use, and stores that after the calls, many at once. Any thread; adding
+/// never waits. A use that is lost in a crash or while the database is unavailable is made up for by the token's next use.
 final class Acknowledgements: MetricsSource {
-    /// The most sessions that wait to be written; uses beyond are left to later calls.
+    /// The maximum of sessions that wait to be written; uses beyond it are left to later calls.
     static let waitingMax = 20_000
-    /// The most sessions that one statement writes: each keeps its row locked until the end of it.
+    /// The maximum of sessions that one statement writes: it locks each session's row until its end.
     static let writtenTogetherMax = 200
     /// How long the first one waits for others.
     static let gatheringTime: Duration = .milliseconds(3)
-    /// For how long nothing is written after a failure.
+    /// The pause after a failure.
     static let pauseAfterFailure: Duration = .seconds(1)
 
-    /// What became of one.
+    /// The outcome of one use.
     enum Outcome: Int, CaseIterable {
-        /// It is written down, or was before.
+        /// It is stored, or was before.
         case written
-        /// It shows that two hold tokens of the session, which is ended.
+        /// It shows that two clients hold tokens of the session, so the session is ended.
         case reused
         /// Too many were waiting.
         case dropped
-        /// The database could not take it.
+        /// The database failed.
         case failed
-        /// Its session is over, or somebody else was changing it: then a later use shows the same.
+        /// Its session is over, or another process was changing it: then a later use shows the same.
         case skipped
 
         fileprivate var label: String {
@@ -41,7 +41,7 @@ final class Acknowledgements: MetricsSource {
     }
 
     private struct State {
-        /// One a session: of two numbers at the same time the first one counts, and the other is seen again.
+        /// One for each session: of two numbers at the same time the first counts, and the other will be seen again.
         var waiting: [SessionID: UInt32] = [:]
         var underWay: [SessionID: UInt32] = [:]
     }
@@ -60,7 +60,7 @@ final class Acknowledgements: MetricsSource {
     private let clock: WallClock
     private let logger: Logger
 
-    /// Without any yet.
+    /// Without any uses yet.
     init(store: IdentityStore, revocations: RevocationHub, clock: WallClock, logger: Logger) {
         self.store = store
         self.revocations = revocations
@@ -69,7 +69,7 @@ final class Acknowledgements: MetricsSource {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Takes one to be written.
+    /// Adds a use to be written.
     func add(_ seen: NumberSeen) {
         let (isFirst, isDropped) = state.withLock { state in
             if state.waiting[seen.sessionID] != nil || state.underWay[seen.sessionID] == seen.number {
@@ -93,15 +93,15 @@ final class Acknowledgements: MetricsSource {
                 guard !Task.isCancelled else { return }
                 logger.warning("first uses of tokens are not written down", metadata: ["cause": "\(error)"])
                 try? await Task.sleep(for: Self.pauseAfterFailure)
-                // Whatever came meanwhile had nobody to wake.
+                // Uses added meanwhile could not wake this task.
                 wake.yield()
             }
         }
     }
 
-    /// Writes all that wait now.
+    /// Writes all waiting uses.
     ///
-    /// - Throws: what the database throws; what could not be written is forgotten.
+    /// - Throws: the database's errors; uses that could not be written are dropped.
     func writeAll() async throws {
         while let some = take() {
             defer { state.withLock { $0.underWay = [:] } }
@@ -118,7 +118,7 @@ final class Acknowledgements: MetricsSource {
         }
     }
 
-    /// Some that wait, which are under way from now on; nil if none do.
+    /// Takes some waiting uses, which are under way from now on; nil if there are none.
     private func take() -> [NumberSeen]? {
         state.withLock { state in
             let some = state.waiting.prefix(Self.writtenTogetherMax)

@@ -3,27 +3,27 @@ import Models
 import RPC
 import ServiceKit
 
-/// Tells a service that accounts were closed.
+/// Delivers closed accounts to a service.
 struct ClosingDelivery: Sendable {
-    /// How long the service may take for a batch. The relay holds a transaction meanwhile, so it is well below what that may
-    /// take. It is enough for any account: a service answers when the closing is durable, and forgets what takes longer beside the calls.
+    /// How long the service may take for a batch. The relay holds a transaction meanwhile, so this is well below a transaction's limit.
+    /// It is enough for any account: a service answers when the closing is durable, and deletes what takes longer in the background.
     static let timeout = Duration.seconds(5)
     /// How many calls of a batch are under way at once.
     static let callsMax = 8
-    /// A batch of so many is one of a backlog: nobody waits for each of them, so that they are told one at a time, with a rest of so
-    /// many times as long as each took. Else the services and the database would have no time for those who do wait.
+    /// A batch of at least so many events is a backlog: no caller waits for them, so they are delivered one at a time, each followed
+    /// by a rest of ``restShare`` times its duration. Else the services and the database would have no time for waiting callers.
     static let backlogMin = 20
     static let restShare = 3
-    /// The longest such rest: a service that is slow has time for others by itself.
+    /// The longest such rest: a slow service has time for others anyway.
     static let restMax = Duration.milliseconds(20)
 
     /// Closes an account at the service.
     let close: @Sendable (_ userID: String, CallOptions) async throws(RPCError) -> Void
 
-    /// Tells all of these events or, if it throws, some: they may be told again.
+    /// Delivers all of these events or, if it throws, some: they may be delivered again.
     ///
-    /// - Throws: `OutboxSetback` if the service failed on one or took too long, `RPCError` if it isn't there for anybody. None is
-    ///   ever set aside: an account that was deleted is deleted everywhere, however long that takes.
+    /// - Throws: `OutboxSetback` if the service failed on one or took too long, `RPCError` if it is unreachable. No event is ever
+    ///   parked: an account that was deleted is deleted everywhere, however long that takes.
     func deliver(_ events: [ClosingRows.Event]) async throws {
         let options = CallOptions(deadline: .after(Self.timeout))
         guard events.count < Self.backlogMin else {
@@ -59,7 +59,7 @@ struct ClosingDelivery: Sendable {
 }
 
 extension ClosingDelivery {
-    /// Tells profile.
+    /// Delivers to profile.
     init(_ profile: ProfileServiceClient) {
         self.init { (userID, options) throws(RPCError) in
             var request = ProfileV1.CloseAccountRequest()
@@ -68,7 +68,7 @@ extension ClosingDelivery {
         }
     }
 
-    /// Tells invites.
+    /// Delivers to invites.
     init(_ invites: InvitesServiceClient) {
         self.init { (userID, options) throws(RPCError) in
             var request = InvitesV1.CloseAccountRequest()

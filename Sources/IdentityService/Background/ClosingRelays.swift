@@ -5,14 +5,14 @@ import Postgres
 import ServiceKit
 import ServiceStore
 
-/// Tell profile and invites that accounts were closed, each at its own pace.
+/// Deliver closed accounts to profile and invites, to each at its own pace.
 struct ClosingRelays: Sendable {
-    /// One for each receiver.
+    /// One relay for each receiver.
     let relays: [OutboxRelay<ClosingOutbox>]
     private let outboxes: [ClosingOutbox]
     private let logger: Logger
 
-    /// Relays, which do nothing before they are run.
+    /// Creates relays, which do nothing before they run.
     init(
         database: PostgresClient,
         profile: ProfileServiceClient,
@@ -39,13 +39,13 @@ struct ClosingRelays: Sendable {
         self.logger = logger
     }
 
-    /// What they did, and what waits.
+    /// The relays' metrics: deliveries and backlog.
     var metrics: [OutboxMetrics] { relays.map(\.metrics) }
 
-    /// Says that an account was closed. Any thread; never waits.
+    /// To be called when an account was closed. Any thread; never waits.
     func nudge() { for relay in relays { relay.nudge() } }
 
-    /// Looks at what waits until the task is cancelled.
+    /// Measures the backlogs until the task is cancelled.
     func watch() async {
         await withTaskGroup(of: Void.self) { group in
             for (relay, outbox) in zip(relays, outboxes) {

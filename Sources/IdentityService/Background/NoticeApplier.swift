@@ -3,10 +3,10 @@ import Logging
 import Models
 import Synchronization
 
-/// Applies what providers told and ``IdentityMethods/acceptNotice(_:context:)`` has stored. Each replica runs one; an event is
+/// Applies the provider notices that ``IdentityMethods/acceptNotice(_:context:)`` has stored. Each replica runs one; an event is
 /// applied by one of them.
 final class NoticeApplier: Sendable {
-    /// How long an event waits at most that nobody of this process has stored: one of a replica that is gone.
+    /// The longest wait of an event that this process didn't store, such as one of a replica that is gone.
     static let interval: Duration = .seconds(5)
 
     let metrics = NoticeMetrics()
@@ -22,14 +22,14 @@ final class NoticeApplier: Sendable {
         self.revocations = revocations
         self.clock = clock
         self.logger = logger
-        // One more round is all that any number of them asks for.
+        // Any number of nudges asks for just one more round.
         (nudges, nudged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Something was stored. Never waits.
+    /// To be called when a notice was stored. Never waits.
     func nudge() { nudged.yield() }
 
-    /// Applies what is due, whenever something was stored and each ``interval``, until the task is cancelled.
+    /// Applies due notices, whenever one was stored and each ``interval``, until the task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { [nudged] in
@@ -44,14 +44,14 @@ final class NoticeApplier: Sendable {
         }
     }
 
-    /// Applies all that is due. What fails is put off, each by itself, so that none holds up the others.
+    /// Applies all due notices. A failed one is postponed by itself, so that it doesn't delay the others.
     func applyDue() async {
         do {
             while !Task.isCancelled {
                 let keys = try await store.dueNotices(nowMilliseconds: clock.nowMilliseconds)
                 var count = 0
                 for key in keys where try await apply(key) { count += 1 }
-                // The rest is put off, or another replica is at it.
+                // The rest is postponed, or another replica works on it.
                 if keys.count < IdentityStore.noticesReadMax || count == 0 { return }
             }
         } catch {
@@ -60,7 +60,7 @@ final class NoticeApplier: Sendable {
         }
     }
 
-    /// Forgets messages that are too old to come again, at most `limit` events of them, and tells how many.
+    /// Deletes notices that are too old to be sent again, at most `limit` events. Returns their number.
     func forget(limit: Int) async throws -> Int {
         let (count, lost) = try await store.forgetNotices(nowMilliseconds: clock.nowMilliseconds, limit: limit)
         if lost > 0 {
@@ -73,7 +73,7 @@ final class NoticeApplier: Sendable {
         return count
     }
 
-    /// Applies one; throws only if it can't be put off either, since there is no database then.
+    /// Applies one notice. Throws only if it can't be postponed either, since the database is unavailable then.
     private func apply(_ key: NoticeKey) async throws -> Bool {
         let applied: AppliedNotice?
         do {

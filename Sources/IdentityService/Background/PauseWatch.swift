@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Notices that the process did not run for a while: it was stopped, or its machine was moved or slept, and calls that had
-/// come in lay there meanwhile.
+/// Notices that the process did not run for a while: it was stopped, or its machine was moved or slept, and incoming calls waited
+/// meanwhile.
 ///
-/// ``tick(nowMilliseconds:)`` is called each ``tickInterval`` by one task; what was missed shows in the ticks that are
-/// missing. ``pauseMilliseconds(nowMilliseconds:)`` from any thread; never waits.
+/// ``tick(nowMilliseconds:)`` is called each ``tickInterval`` by one task; a pause shows in missing ticks.
+/// ``pauseMilliseconds(nowMilliseconds:)`` from any thread; never waits.
 final class PauseWatch: Sendable {
     /// The time between two ticks.
     static let tickInterval: Duration = .seconds(1)
     private static let tickMilliseconds: Int64 = 1_000
-    /// For how long a pause is told of after its end: calls that it held up are begun within this.
+    /// How long a pause is reported after its end: the calls that it delayed begin within this time.
     static let toldMilliseconds: Int64 = 5_000
 
     private let tickedAt: Atomic<Int64>
     private let resumedAt: Atomic<Int64>
     private let pause = Atomic<Int64>(0)
 
-    /// A watch that ticks from now on.
+    /// A watch whose first tick is now.
     init(nowMilliseconds now: Int64) {
         tickedAt = Atomic(now)
         resumedAt = Atomic(now)
     }
 
-    /// The process runs now.
+    /// Records that the process runs now.
     func tick(nowMilliseconds now: Int64) {
         let missed = missed(now)
         tickedAt.store(now, ordering: .relaxed)
@@ -31,9 +31,9 @@ final class PauseWatch: Sendable {
         pause.store(missed, ordering: .relaxed)
     }
 
-    /// How long the pause was that has just ended, in milliseconds; 0 if there was none.
+    /// The length of a pause that has just ended, in milliseconds; 0 if there was none.
     func pauseMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-        // What came in during a pause may be begun before the tick that ends it.
+        // A call that came in during a pause may begin before the tick that ends the pause.
         let missed = missed(now)
         if missed > 0 { return missed }
         let sinceResumed = now - resumedAt.load(ordering: .relaxed)

@@ -7,25 +7,25 @@ import RPC
 import ServiceKit
 import ServiceStore
 
-/// What came of telling profile of a proof.
+/// The result of a delivery of a proof to profile.
 enum ProofDelivery: Sendable, Hashable {
-    /// Profile has decided it, and that is written down.
+    /// Profile has decided it, and the decision is stored.
     case settled(PhoneProofOutcome)
-    /// The user's account was absorbed by another one, or is on the way: the proof is that one's, and told of it.
+    /// Another account has absorbed the user's, or is about to: the proof belongs to that account, and is delivered for it.
     case absorbed
-    /// The number opens the account that it was imported with, which absorbs the user's: that isn't done yet.
+    /// The number opens the account that it was imported with. That account absorbs the user's, which isn't done yet.
     case opening
     /// The account that the number was imported with has absorbed the user's.
     case opened(UserID)
 }
 
-/// Tells profile which numbers are proven to be whose: at once, and by a relay where that fails.
+/// Delivers proofs of phone numbers to profile: at once, and by a relay if that fails.
 struct PhoneProofs: Sendable {
-    /// How long profile may take while somebody waits.
+    /// How long profile may take while a caller waits.
     static let promptTimeout = Duration.seconds(2)
     /// How long profile may take for a batch. The relay holds a transaction meanwhile.
     static let batchTimeout = Duration.seconds(5)
-    /// The most proofs of a batch, which are told one after the other.
+    /// The maximum of proofs in a batch. They are delivered one after the other.
     static let batchMax = 20
 
     let relay: OutboxRelay<PhoneProofOutbox>
@@ -34,15 +34,15 @@ struct PhoneProofs: Sendable {
     private let store: IdentityStore
     private let logger: Logger
 
-    /// Tells one proof.
+    /// Delivers one proof.
     private struct ProofSender: Sendable {
         let profile: ProfileServiceClient
         let store: IdentityStore
         let opener: AccountOpener
         let clock: WallClock
 
-        /// Tells profile, and writes down what it made of it; or opens the account that the number was imported with, and then the proof
-        /// is that account's, and still to be told of it.
+        /// Delivers the proof to profile and stores the outcome. If profile answers that the number opens an imported account, opens
+        /// that account; then the proof belongs to it and is still to be delivered for it.
         func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> ProofDelivery {
             var answer = try await claim(event, mayOpen: true, CallOptions(deadline: deadline))
             if case .opens(let holder) = answer {
@@ -64,7 +64,7 @@ struct PhoneProofs: Sendable {
             return isSettled ? .settled(outcome) : .absorbed
         }
 
-        /// The same for the relay, which has nothing to do then.
+        /// The same for the relay. Returns only if the proof is settled.
         func tellAll(_ event: PhoneProofEvent, _ deadline: Deadline) async throws {
             var event = event
             var told = try await tell(event, deadline)
@@ -75,21 +75,21 @@ struct PhoneProofs: Sendable {
             guard case .settled = told else { throw Self.setback }
         }
 
-        /// The most who lose by one proof: whoever has the number, and whoever typed it before.
+        /// The maximum of users who lose the number by one proof: the user who has it, and the user who typed it before.
         private static let losersMax = 2
 
         private static var unknownOutcome: RPCError { RPCError(.unknown, "an outcome that is not known here") }
 
-        /// It turns out later whose the proof is.
+        /// Which account the proof belongs to is decided later.
         private static var setback: OutboxSetback {
             let cause = IdentityError.link(.absorptionUnderWay)
             return OutboxSetback(reason: "ACCOUNT_HELD", cause: cause, isEventAtFault: false)
         }
 
-        /// What profile answers.
+        /// Profile's response.
         private enum Answer {
             case outcome(PhoneProofOutcome)
-            /// Nothing was changed: this one's account may be opened.
+            /// Nothing was changed: the account of this user may be opened.
             case opens(UserID)
         }
 
@@ -117,7 +117,7 @@ struct PhoneProofs: Sendable {
             do {
                 response = try await profile.claimProvenPhone(request, options: options)
             } catch {
-                // As profile says it of an account that was closed.
+                // This is profile's error for a closed account.
                 if error.code == .unauthenticated, error.reason == "SESSION_REVOKED" { return .outcome(.accountClosed) }
                 throw error
             }
@@ -136,10 +136,10 @@ struct PhoneProofs: Sendable {
         }
     }
 
-    /// By what metrics and people name the outbox; profile is told of closed accounts by another one.
+    /// The outbox's name in metrics and for operators. Closed accounts reach profile by another outbox.
     static let receiver = "profile_phones"
 
-    /// Nothing happens before something is told or the relay is run.
+    /// Does nothing before a proof is delivered or the relay runs.
     init(
         database: PostgresClient,
         store: IdentityStore,
@@ -172,9 +172,9 @@ struct PhoneProofs: Sendable {
         }
     }
 
-    /// What a call that failed means to the relay. Nothing is ever set aside: a number would lie here until somebody looked.
+    /// What a failed call means to the relay. No proof is ever parked: a number would lie here until an operator looked.
     private static func failure(_ error: RPCError) -> any Error {
-        // It can't be told now whether one other account was seen: the proofs of others go on.
+        // It is unknown for now whether one other account was seen. Proofs of other users go on.
         if error.reason == "HOLDER_UNKNOWN" {
             return OutboxSetback(reason: "HOLDER_UNKNOWN", cause: error, isEventAtFault: false)
         }
@@ -187,9 +187,9 @@ struct PhoneProofs: Sendable {
         }
     }
 
-    /// Tells profile of a proof that was written down, for as long as somebody waits for it; not before an older one of the same user.
+    /// Delivers a stored proof to profile while the caller waits, but not before an older proof of the same user.
     ///
-    /// - Returns: what came of it; nil if it is told later.
+    /// - Returns: the result; nil if the proof is delivered later.
     func tell(_ event: PhoneProofEvent, deadline: Deadline?) async -> ProofDelivery? {
         let limit = Deadline.after(Self.promptTimeout)
         let end = deadline.map { min($0, limit) } ?? limit
@@ -217,6 +217,6 @@ struct PhoneProofs: Sendable {
         }
     }
 
-    /// Looks at what waits until the task is cancelled.
+    /// Measures the backlog until the task is cancelled.
     func watch() async { await relay.metrics.watch(outbox, logger: logger) }
 }

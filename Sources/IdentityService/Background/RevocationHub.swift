@@ -4,35 +4,36 @@ import Postgres
 import ServiceKit
 import Synchronization
 
-/// Looks for sessions that ended, for all who watch at this replica, and only while somebody does: at once when this replica
-/// has ended some or another one notifies it, and each `pollInterval` in any case.
+/// Looks for ended sessions for all watchers of this replica, and only while there is one. It looks at once when this replica has
+/// ended sessions or another one notifies it, and each `pollInterval` in any case.
 ///
-/// A look reads what its snapshot of the database sees and the one before did not, so nothing is passed over, whenever it is
-/// committed. A watcher is known here before it reads what ended earlier by itself, and reads after there was a look: what
-/// that reading doesn't see, a later look does.
+/// A look reads the rows that its database snapshot sees and the one before did not, so nothing is missed, whenever it is
+/// committed. A watcher joins here before it reads the earlier ended sessions by itself, and it reads them after there was a look:
+/// a later look sees the rows that the watcher's own reading does not.
 ///
-/// Any thread; nothing waits for a lock but for moments, and no call waits for a look.
+/// Any thread; locks are held for moments only, and no call waits for a look.
 final class RevocationHub: Sendable {
-    /// The bounds.
+    /// The limits.
     struct Limits: Sendable {
-        /// How often to look without being told.
+        /// How often to look without a notification.
         var pollInterval: Duration = .milliseconds(100)
-        /// How long those who tell at the same time are gathered, and so the least time between two looks.
+        /// How long to gather announcements before a look, and so the least time between two looks.
         var gatheringTime: Duration = .milliseconds(2)
         /// The longest time between two messages to a watcher.
         var heartbeat: Duration = .seconds(1)
-        /// Watchers at once.
+        /// The maximum of concurrent watchers.
         var watchersMax = 256
-        /// Of one caller, by the names in its certificate or its address.
+        /// The maximum of one caller, by the names in its certificate or its address.
         var watchersPerCallerMax = 64
-        /// Sessions that one look reads. Who watches while more end at once reads them page by page instead.
+        /// Sessions that one look reads. If more end at once, the watchers' streams end, and they read the sessions page by page
+        /// instead.
         var sessionsPerLookMax = 10_000
-        /// Changes of accounts that one look reads. Those beyond are found in the lists of their owners alone.
+        /// Changes of accounts that one look reads. Changes beyond it appear only in the users' own lists.
         var changesPerLookMax = 1_000
-        /// Sessions on a page of those that ended before.
+        /// Sessions on a page of those that had ended before.
         var sessionsPerPage = 1_000
-        /// Transactions before a position, or before a failure, whose sessions are told again. A server that crashes may give the
-        /// numbers of transactions that came to nothing to others, which would seem to be over since before.
+        /// Transactions before a position, or before a failure, whose sessions are sent again. A crashed database server may reuse
+        /// the numbers of aborted transactions, and the new transactions would seem to have ended before.
         var transactionsInDoubt: UInt64 = 10_000
     }
 
@@ -40,9 +41,9 @@ final class RevocationHub: Sendable {
         var watchers: [UInt64: RevocationWatcher] = [:]
         var lastNumber: UInt64 = 0
         var isStopping = false
-        /// What is known from looking; nil while nobody watches, and until there was a look.
+        /// The result of the last look; nil while there are no watchers, and until there was a look.
         var known: Known?
-        /// When watchers were told something last.
+        /// When an update was last sent to the watchers.
         var toldAt: ContinuousClock.Instant?
         /// Since when looks fail; nil if the last one did not.
         var failingSince: ContinuousClock.Instant?
@@ -52,7 +53,7 @@ final class RevocationHub: Sendable {
         var snapshot: RevocationSnapshot
         let database: DatabaseIdentity
         var sessionsFromMilliseconds: Int64
-        /// What those get who come now: no sessions, since they read these by themselves.
+        /// The first update of a new watcher: without sessions, since it reads these by itself.
         var news: RevocationUpdate
     }
 
@@ -68,7 +69,7 @@ final class RevocationHub: Sendable {
     private let logger: Logger
     let counts = RevocationCounts()
 
-    /// Without watchers yet.
+    /// A hub without watchers.
     init(store: IdentityStore, limits: Limits = Limits(), clock: WallClock, logger: Logger) {
         self.store = store
         self.limits = limits
@@ -78,21 +79,21 @@ final class RevocationHub: Sendable {
         (watched, isWatched) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Sessions were ended by this replica, and it is committed: has all replicas look. Never waits.
+    /// To be called after this replica has committed ended sessions: makes all replicas look. Never waits.
     func announce() {
         bell.ring()
         announcement.yield()
     }
 
-    /// Why somebody may not watch.
+    /// Why a caller may not watch.
     enum Refusal: Error, Hashable {
-        /// Too many watch.
+        /// There are too many watchers.
         case tooMany
         /// The server stops.
         case stopping
     }
 
-    /// Takes in a watcher, who gets its first news when there was a look. It must be given back to ``leave(_:)``.
+    /// Adds a watcher, which gets its first update after a look. It must be passed to ``leave(_:)`` in the end.
     func join(caller: String) throws(Refusal) -> RevocationWatcher {
         let (watcher, refusal) = state.withLock { state -> (RevocationWatcher?, Refusal?) in
             if state.isStopping { return (nil, .stopping) }
@@ -103,7 +104,7 @@ final class RevocationHub: Sendable {
             state.lastNumber += 1
             let watcher = RevocationWatcher(number: state.lastNumber, caller: caller)
             state.watchers[watcher.number] = watcher
-            // Under the lock: a later look's news come after it.
+            // Under the lock, so that updates of later looks come after it.
             if let known = state.known { _ = watcher.put(known.news) }
             return (watcher, nil)
         }
@@ -116,17 +117,17 @@ final class RevocationHub: Sendable {
         return watcher
     }
 
-    /// Lets a watcher go.
+    /// Removes a watcher.
     func leave(_ watcher: RevocationWatcher) {
         state.withLock { state in
             state.watchers[watcher.number] = nil
             guard state.watchers.isEmpty else { return }
-            // The next one begins anew.
+            // The next watcher begins anew.
             (state.known, state.failingSince) = (nil, nil)
         }
     }
 
-    /// Ends all streams, and takes in nobody any more: the server stops.
+    /// Ends all streams and refuses new watchers: the server stops.
     func stop() {
         state.withLock { $0.isStopping = true }
         endAll(.stopping)
@@ -138,7 +139,7 @@ final class RevocationHub: Sendable {
             group.addTask { await self.look() }
             group.addTask { await self.notify() }
             group.addTask {
-                // A connection to the database for those only who need it.
+                // Opens a database connection only once there is a watcher.
                 for await _ in self.watched { break }
                 if Task.isCancelled { return }
                 await self.store.database.listen(on: IdentityStore.revocationChannel) { self.bell.ring() }
@@ -146,10 +147,10 @@ final class RevocationHub: Sendable {
         }
     }
 
-    /// How many watch.
+    /// The number of watchers.
     var watcherCount: Int { state.withLock { $0.watchers.count } }
 
-    /// For how long looks have failed while somebody watches; zero if they don't.
+    /// How long looks have failed while there are watchers; zero if they don't fail.
     var failingTime: Duration {
         guard let since = state.withLock({ $0.failingSince }) else { return .zero }
         return ContinuousClock.now - since
@@ -164,7 +165,7 @@ final class RevocationHub: Sendable {
         }
     }
 
-    /// One look, and what it saw to all watchers. One at a time.
+    /// Looks once, and sends the result to all watchers. One look at a time.
     private func lookOnce() async {
         let now = clock.nowMilliseconds
         let earlier = state.withLock { $0.known?.snapshot }
@@ -250,7 +251,7 @@ final class RevocationHub: Sendable {
         for watcher in all { end(watcher, reason) }
     }
 
-    /// One notification for all that was announced meanwhile. One that fails is not made up for: the others poll.
+    /// Sends one notification for all announcements meanwhile. A failed one is not retried: the other replicas poll.
     private func notify() async {
         for await _ in announcements {
             try? await Task.sleep(for: limits.gatheringTime)

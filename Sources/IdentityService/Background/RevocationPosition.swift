@@ -1,16 +1,16 @@
 import Bytes
 import ServiceKit
 
-/// How far a watcher of ended sessions has read; opaque bytes to it, sealed as a cursor.
+/// A watcher's position in the log of ended sessions; opaque bytes to the watcher, sealed as a cursor.
 struct RevocationPosition: CursorPayload, Hashable {
-    /// Where the transactions' numbers mean something.
+    /// The database in which the transaction numbers are valid.
     let database: DatabaseIdentity
-    /// Transactions before this one were told.
+    /// Transactions before this one were sent.
     let horizon: UInt64
     /// When it was made, in Unix seconds.
     let madeAtSeconds: Int64
 
-    /// The scope of positions. They are one for all callers, which are servers: a position says nothing of an account.
+    /// The scope of positions. There is one for all callers, which are servers: a position contains nothing about an account.
     static let scope = CursorScope(method: "WatchRevocations")
     static let bytesMax = 29
     private static let version: UInt8 = 1
@@ -36,8 +36,8 @@ struct RevocationPosition: CursorPayload, Hashable {
         bytes.append(integer: madeAtSeconds)
     }
 
-    /// Whether the log as it was read now has all that was not told by then. One from so far ahead that no clock made it is no
-    /// good either: a caller may have written any time into it.
+    /// Returns whether the log, as read now, has all sessions that were not sent up to the position. A position from too far in the
+    /// future is invalid too: a caller may have written any time into it.
     func isGood(for read: RevocationsRead, nowSeconds: Int64) -> Bool {
         let kept = IdentityStore.revocationsKeptSeconds
         // The position may hold any time: an age that overflows is out of the range.

@@ -1,7 +1,7 @@
 import Models
 import Synchronization
 
-/// News for one who watches ended sessions, put together from as many looks as there were since the last time.
+/// An update for a watcher of ended sessions, merged from all looks since the last update.
 struct RevocationUpdate: Sendable, Hashable {
     var sessionIDs: [SessionID] = []
     var accountChanges: [AccountChange] = []
@@ -11,22 +11,22 @@ struct RevocationUpdate: Sendable, Hashable {
     var toldAtMilliseconds: Int64
 }
 
-/// One who watches ended sessions: what waits to be told, bounded, and whether to stop. Any thread; putting never waits.
+/// A watcher of ended sessions: the bounded update that waits to be sent, and whether to stop. Any thread; ``put(_:)`` never waits.
 final class RevocationWatcher: Sendable {
     /// Sessions that wait for one watcher at most.
     static let sessionsMax = 20_000
-    /// Changes of accounts that wait for one watcher at most; those beyond are dropped, since their owners find them in their lists.
+    /// Changes of accounts that wait for one watcher at most; those beyond are dropped, since users find them in their own lists.
     static let changesMax = 2_000
-    /// How long news may lie there: a caller who takes none for longer is cut off.
+    /// How long an update may wait: a caller that takes none for longer is cut off.
     static let waitLimit: Duration = .seconds(10)
 
-    /// Why a watcher is told no more.
+    /// Why a watcher gets no more updates.
     enum End: Int, CaseIterable, Sendable {
-        /// It took the news too slowly, or more ended at once than can be handed on.
+        /// It took updates too slowly, or more sessions ended at once than can be sent.
         case behind
         /// The server stops.
         case stopping
-        /// The database isn't the one that it was.
+        /// The database is another one than before.
         case database
     }
 
@@ -37,7 +37,7 @@ final class RevocationWatcher: Sendable {
     }
 
     let number: UInt64
-    /// Whose it is, as far as that is counted.
+    /// The caller; watchers are counted for each caller.
     let caller: String
     private let state = Mutex(State())
     private let wakes: AsyncStream<Void>
@@ -52,7 +52,7 @@ final class RevocationWatcher: Sendable {
         (ends, endings) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Adds news; false if it is too far behind to take them.
+    /// Adds an update. Returns false if the watcher is too far behind to take it.
     func put(_ more: RevocationUpdate) -> Bool {
         let now = ContinuousClock.now
         let fits = state.withLock { state in
@@ -65,7 +65,7 @@ final class RevocationWatcher: Sendable {
             }
             if let since = state.since, now - since > Self.waitLimit { return false }
             guard news.sessionIDs.count + more.sessionIDs.count <= Self.sessionsMax else { return false }
-            // Not two owners while it grows.
+            // A single owner while it grows, so that its arrays aren't copied.
             state.news = nil
             news.sessionIDs += more.sessionIDs
             news.accountChanges += more.accountChanges.prefix(max(0, Self.changesMax - news.accountChanges.count))
@@ -79,7 +79,7 @@ final class RevocationWatcher: Sendable {
         return fits
     }
 
-    /// The next news; nil at the end, or when the task is cancelled. One task takes them.
+    /// The next update; nil at the end, or when the task is cancelled. For one task only.
     func next() async -> RevocationUpdate? {
         for await _ in wakes {
             let (news, isOver) = state.withLock { state in
@@ -92,7 +92,7 @@ final class RevocationWatcher: Sendable {
         return nil
     }
 
-    /// Has it end, and drops what waits. Whether it is the first reason, which counts.
+    /// Ends the watcher and drops the waiting update. Returns whether this is the first reason; only the first counts.
     func end(_ reason: End) -> Bool {
         let isFirst = state.withLock { state in
             state.news = nil
@@ -106,7 +106,7 @@ final class RevocationWatcher: Sendable {
         return true
     }
 
-    /// Waits for its end; nil when the task is cancelled. One task waits.
+    /// Waits for the end; nil when the task is cancelled. For one task only.
     func ended() async -> End? {
         for await reason in ends { return reason }
         return nil

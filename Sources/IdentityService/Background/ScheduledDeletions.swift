@@ -3,11 +3,11 @@ import Logging
 import Models
 import RPC
 
-/// Deletes the accounts whose scheduled deletion is due. Each replica runs one; of two that read the same account the second finds it
+/// Deletes the accounts whose scheduled deletion is due. Each replica runs one. If two read the same account, the second finds it
 /// deleted.
 ///
-/// Each account is closed in its own transaction, which judges under its locks whether the deletion is still due. One that fails is
-/// put off, and those behind it are deleted.
+/// Each account is closed in its own transaction, which checks under its locks whether the deletion is still due. A failed deletion
+/// is postponed, and the later ones are performed.
 struct ScheduledDeletions: Sendable {
     /// The pause between two looks for due deletions.
     static let interval: Duration = .seconds(5)
@@ -35,7 +35,7 @@ struct ScheduledDeletions: Sendable {
                 let due = try await store.dueDeletions(nowMilliseconds: clock.nowMilliseconds)
                 var count = 0
                 for userID in due where try await delete(userID) { count += 1 }
-                // The rest is put off, or another replica is at it.
+                // The rest is postponed, or another replica works on it.
                 if due.count < IdentityStore.dueDeletionsMax || count == 0 { return }
             }
         } catch {
@@ -44,7 +44,7 @@ struct ScheduledDeletions: Sendable {
         }
     }
 
-    /// Deletes one account; throws only if it can't be put off either, since there is no database then.
+    /// Deletes one account. Throws only if it can't be postponed either, since the database is unavailable then.
     private func delete(_ userID: UserID) async throws -> Bool {
         do {
             let closing = try await store.closeAccount(
@@ -60,7 +60,7 @@ struct ScheduledDeletions: Sendable {
             accountClosed()
             return true
         } catch is DeletionNotDue {
-            // Cancelled or blocked in that moment.
+            // Cancelled or blocked in this moment.
             return false
         } catch IdentityError.accountNotFound {
             return false

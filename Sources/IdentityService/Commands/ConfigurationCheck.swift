@@ -3,18 +3,18 @@ import JOSE
 import ServiceKit
 import ServiceStore
 
-/// `check`: reads the configuration of identity and its providers file as `serve` does, and tells what they come to.
-/// Connects to nothing.
+/// `check`: reads the configuration of identity and its providers file as `serve` does, and reports the result. Connects to
+/// nothing.
 public struct ConfigurationCheck: Sendable {
     /// What a check found, each in a line.
     public struct Outcome: Sendable, Hashable {
-        /// The providers that are on and the targets of webhooks, then what should be mended or known.
+        /// The configured providers and webhook targets, then hints.
         public let report: [String]
-        /// Everything that is wrong; with any of it identity does not start.
+        /// All errors; with any of them identity does not start.
         public let faults: [String]
     }
 
-    /// What `--help` says of it.
+    /// The text of `--help`.
     public static let discussion = """
         Reads the configuration of identity as `serve` does: environment, --config and the providers file that they name. Tells \
         for each provider its issuer and endpoints, and for each audience its kind, what proves a sign-in there and what that \
@@ -34,7 +34,7 @@ public struct ConfigurationCheck: Sendable {
     /// A check.
     ///
     /// - Parameters:
-    ///   - path: the configuration file; nil to go by VESTIBULE_CONFIG.
+    ///   - path: the configuration file; nil to use VESTIBULE_CONFIG.
     ///   - providersPath: a providers file to check alone, instead of the one that the configuration names.
     ///   - environment: the process's variables.
     public init(path: String?, providersPath: String?, environment: [String: String]) {
@@ -50,7 +50,7 @@ public struct ConfigurationCheck: Sendable {
         var phoneAssertions: PhoneAssertionPolicy?
         var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions) : []
         var providers: [ProviderConfiguration] = []
-        // Apart from the rest, so that what is wrong with providers is told also where another key is at fault.
+        // Apart from the rest, so that errors of providers are reported even if another key is invalid.
         if let configuration = faults.collect({ () throws(ConfigurationErrors) in try providersConfiguration() }) {
             let settings = ProviderSettings(configuration)
             faults += settings.faults
@@ -96,7 +96,7 @@ public struct ConfigurationCheck: Sendable {
         return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? []) + opennessHints
     }
 
-    /// What no audience tells: that people get in without any proof.
+    /// Hints that no audience's report contains: users get in without any proof.
     private func unprovenHints(_ dialects: Set<String>) -> [ConfigurationError] {
         dialects.sorted().map { dialect in
             ConfigurationError(
@@ -107,13 +107,13 @@ public struct ConfigurationCheck: Sendable {
         }
     }
 
-    /// Where new groups are open, which is the configuration of invites: it is looked at where the environment or file has it.
+    /// Whether new groups are open. This is a setting of invites; it is read if the environment or the file has it.
     private static let openness = ConfigurationKey<String?>.optionalString(
         "VESTIBULE_INVITES_OPENNESS",
         help: "How people become members of new groups."
     ).formerly("VESTIBULE_INVITES_GROUP_OPENNESS")
 
-    /// What open groups give away while nobody proves phone numbers.
+    /// Hints what open groups disclose while no phone numbers are proven.
     private func openGroupHints() -> [ConfigurationError] {
         let found = try? Configuration.load(only: [Self.openness], path: path, environment: environment)
         let openness = found?[Self.openness]
@@ -136,7 +136,7 @@ public struct ConfigurationCheck: Sendable {
             return try Configuration.load(only: ProviderSettings.keys, path: path, environment: environment)
         }
         let only = [IdentityKeys.providersFile.name: providersPath]
-        // Of the rest only what says by which rules the file is judged.
+        // Of the other keys only those that decide by which rules the file is checked.
         return try Configuration.load(
             only: ProviderSettings.keys,
             path: nil,
@@ -150,7 +150,7 @@ public struct ConfigurationCheck: Sendable {
 }
 
 extension WebhookTarget {
-    /// What is told whom, without secrets and what may be one.
+    /// Which events go where, without secrets and values that may be secret.
     fileprivate var lines: [String] {
         [
             "webhooks to \(name): \(typeNames.joined(separator: ", "))",
@@ -161,7 +161,7 @@ extension WebhookTarget {
 }
 
 extension PhoneAssertionPolicy {
-    /// Whose assertions are believed.
+    /// Whose assertions are accepted.
     fileprivate var lines: [String] {
         let keys = keys.entries.map { "\($0.keyID) (\($0.algorithm?.rawValue ?? "any of its kind"))" }
         return [

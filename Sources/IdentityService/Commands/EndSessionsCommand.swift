@@ -2,10 +2,10 @@ import FoundationEssentials
 import Logging
 import Models
 
-/// What `identity end-sessions` does: ends all sessions, those from before a time, or those of an account.
+/// The command `identity end-sessions`: ends all sessions, those from before a time, or those of an account.
 struct EndSessionsCommand: Sendable {
-    /// How far this machine's clock may be from PostgreSQL's: the end is a moment, and sessions begun by other clocks are
-    /// compared with it.
+    /// The maximum difference of this machine's clock and PostgreSQL's: the end is a time, and start times of sessions from other
+    /// clocks are compared with it.
     static let clockDifferenceMillisecondsMax: Int64 = 10_000
 
     let store: IdentityStore
@@ -13,11 +13,11 @@ struct EndSessionsCommand: Sendable {
 
     /// Why nothing was changed.
     enum Refusal: Error, CustomStringConvertible, Hashable {
-        /// Nobody said that it is meant.
+        /// The command was not confirmed.
         case unconfirmed(EndedSessions, liveSessions: Int64)
-        /// A clock is wrong, and with it the moment would be.
+        /// A clock is wrong, so the end time would be wrong too.
         case clocksDiffer(milliseconds: Int64)
-        /// The time is still to come: sessions that are begun until then would be dead at birth.
+        /// The time is in the future: sessions begun until then would be ended from the start.
         case inTheFuture
 
         /// One line.
@@ -35,9 +35,9 @@ struct EndSessionsCommand: Sendable {
         }
     }
 
-    /// Does it, or throws a ``Refusal`` or what the database throws.
+    /// Runs the command. Throws a ``Refusal`` or the database's errors.
     ///
-    /// - Returns: what was done, in a sentence for people.
+    /// - Returns: a sentence for people about what was done.
     func run(_ which: EndedSessions, isConfirmed: Bool, logger: Logger) async throws -> String {
         try await checkClock()
         let now = clock.nowMilliseconds
@@ -64,7 +64,7 @@ struct EndSessionsCommand: Sendable {
     private func checkClock() async throws {
         let before = clock.nowMilliseconds
         guard let theirs = try await store.databaseClockMilliseconds() else { return }
-        // Theirs was read between two readings of ours.
+        // PostgreSQL's clock was read between two readings of ours.
         let difference = theirs < before ? before - theirs : min(0, clock.nowMilliseconds - theirs)
         guard abs(difference) <= Self.clockDifferenceMillisecondsMax else {
             throw Refusal.clocksDiffer(milliseconds: difference)
@@ -73,12 +73,12 @@ struct EndSessionsCommand: Sendable {
 }
 
 extension EndedSessions {
-    /// A time as people are told it.
+    /// A time as text for people.
     fileprivate static func text(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)
     }
 
-    /// Which of the live sessions, behind these words.
+    /// Which of the live sessions, to follow the words "live sessions".
     fileprivate var words: String {
         switch self {
         case .all: ""

@@ -3,13 +3,13 @@ import Models
 import Postgres
 import ServiceModels
 
-/// What a person asks about events that targets of webhooks were not told, through `identity webhooks`.
+/// A command of `identity webhooks`, about events that were not delivered to webhook targets.
 public enum WebhooksCommand: Sendable, Hashable {
-    /// Shows those that are parked, or those that wait, at most so many; of one target if it is named.
+    /// Shows parked or waiting events, at most so many; of one target if it is named.
     case list(areParked: Bool, target: String?, limit: Int)
-    /// Shows all of one event, by its id.
+    /// Shows all details of one event, by its id.
     case show(String)
-    /// Has parked events told again: these, or all if nil; of one target if it is named.
+    /// Retries parked events: these, or all if nil; of one target if it is named.
     case replay([String]?, target: String?)
 
     func run(_ store: IdentityStore, clock: WallClock) async throws -> [String] {
@@ -40,7 +40,7 @@ public enum WebhooksCommand: Sendable, Hashable {
         }
     }
 
-    /// More than an event has targets.
+    /// More than the targets of an event.
     private static let shownMax = 1_000
 
     private static func eventIDs(_ texts: [String]) throws(WebhooksCommandError) -> [PostgresUUID] {
@@ -54,7 +54,7 @@ public enum WebhooksCommand: Sendable, Hashable {
     }
 }
 
-/// Why a command about webhooks was not done: one line for people.
+/// Why a webhook command failed: one line for people.
 public struct WebhooksCommandError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line.
     public let description: String
@@ -63,15 +63,15 @@ public struct WebhooksCommandError: Error, Sendable, Hashable, CustomStringConve
 }
 
 extension HeldWebhook {
-    /// What became of it so far.
+    /// Its current state.
     private var state: String { parkedAt.map { "parked \($0)" } ?? "next try \(nextAt)" }
 
-    /// In a line.
+    /// The event in one line.
     fileprivate var line: String {
         "\(eventID)  \(target)  \(type)  \(occurredAt)  \(state)  tries: \(tries)" + (failure.map { "  \($0)" } ?? "")
     }
 
-    /// All of it.
+    /// All details of the event.
     fileprivate var lines: [String] {
         [
             "event     \(eventID)", "target    \(target)", "type      \(type)", "occurred  \(occurredAt)",

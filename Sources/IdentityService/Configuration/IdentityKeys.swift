@@ -4,7 +4,7 @@ import OutgoingHTTP
 import ServiceKit
 import ServiceModels
 
-/// The keys that identity reads, besides those that every service has.
+/// The configuration keys of identity, besides those of every service.
 enum IdentityKeys {
     static let program = "identity"
     static let service = ServiceKeys(program: program, listenPort: 7001)
@@ -273,7 +273,7 @@ enum IdentityKeys {
             "Hosts that are asked without a proxy: names, which stand for what is below them too, addresses, networks, or *."
     ) { (text) throws(ConfigurationProblem) in ProxyExceptions(text) }
 
-    /// A proxy. The problem doesn't show the text, which may hold a password.
+    /// A proxy. The error doesn't show the text, which may hold a password.
     private static func proxy(_ text: String) throws(ConfigurationProblem) -> Proxy {
         do throws(Proxy.Malformed) {
             return try Proxy(text)

@@ -6,48 +6,48 @@ import OutgoingHTTP
 import ServiceKit
 import ServiceModels
 
-/// What the configuration says, parsed: the keys are keys and the providers hold together.
+/// The parsed configuration: its keys are valid and its providers consistent.
 struct IdentitySettings: Sendable {
     /// The providers by their names.
     let providers: [ProviderName: ProviderConfiguration]
     /// Makes and verifies our tokens.
     let issuer: TokenIssuer
-    /// Make and verify refresh tokens.
+    /// The keys that make and verify refresh tokens.
     let refreshKeys: RefreshKeys
-    /// Seal providers' tokens; nil where none is kept.
+    /// The keys that seal providers' tokens; nil if none are kept.
     let vault: VaultKeys?
-    /// How many tokens of an app may be checked in a second; none if 0.
+    /// The maximum of token checks per second for an app; 0 for no checks.
     let grantChecksPerSecond: Int
-    /// How many percent of a day's checks may be refused before checks stop.
+    /// The percentage of refused checks in a day above which checks stop.
     let grantRefusalsPercentMax: Int
-    /// What the folder of keys held when they were read.
+    /// The content of the key folder when it was read.
     let keyRings: [KeyRing]
-    /// Where our keys are read from again; nil if they never are.
+    /// The source to read our keys from again; nil if they never are.
     let keySource: TokenKeySource?
-    /// How long sessions live.
+    /// The lifetimes and limits of sessions.
     let limits: SessionLimits
-    /// Who is believed when they say that a refresh token came in some time ago, and is given proofs of callers.
+    /// The callers that are trusted to say that a refresh token came in some time ago, and that get proofs of callers.
     let gateways: CallerTrust
-    /// Who may do with accounts what operators do.
+    /// The callers that may use the operators' methods.
     let operators: CallerTrust
-    /// Make and check proofs of callers.
+    /// The keys that make and check proofs of callers.
     let proofs: CallerProofParts
     /// Seals page tokens and positions.
     let cursors: CursorSeal
-    /// The dialects in which people are let in without proof.
+    /// The dialects in which users sign in without proof.
     let unprovenDialects: Set<String>
-    /// Whether a sign-in that is refused for the audience of its token is answered with that audience.
+    /// Whether the error of a sign-in that is refused for its token's audience names that audience.
     let namesAudiences: Bool
-    /// Who is told of events.
+    /// The webhook targets.
     let webhooks: [WebhookTarget]
-    /// Whose assertions of phone numbers are believed; nil for nobody's.
+    /// Whose assertions of phone numbers are accepted; nil for none.
     let phoneAssertions: PhoneAssertionPolicy?
-    /// Which phone numbers are taken of accounts that are imported.
+    /// Which phone numbers of imported accounts are accepted.
     let phonePolicy: PhonePolicy
-    /// The way out to providers and targets of webhooks.
+    /// The proxies to providers and webhook targets.
     let proxies: ProxySettings
 
-    /// What works, but should be mended, or known: each a line to log once at start.
+    /// Hints on settings that work but should be changed or known; each is logged once at start.
     let hints: [ConfigurationError]
 
     /// Settings by hand, for tests.
@@ -97,7 +97,7 @@ struct IdentitySettings: Sendable {
 
     /// Settings from a configuration that was read with our keys.
     ///
-    /// - Throws: `ConfigurationErrors` with every fault found; none shows a secret.
+    /// - Throws: `ConfigurationErrors` with all errors found; none shows a secret.
     init(_ configuration: Configuration) throws(ConfigurationErrors) {
         var faults: [ConfigurationError] = []
         let limits = Self.limits(configuration)
@@ -152,7 +152,7 @@ struct IdentitySettings: Sendable {
         )
     }
 
-    /// What makes and verifies our tokens with other keys.
+    /// A token issuer like ``issuer``, with other keys.
     func issuer(with keys: TokenKeys) -> TokenIssuer {
         TokenIssuer(
             issuer: issuer.issuer,
@@ -164,13 +164,13 @@ struct IdentitySettings: Sendable {
         )
     }
 
-    /// The fault of a configuration without our name.
+    /// The error of a configuration without our issuer.
     static let issuerIsMissing = ConfigurationError(
         key: IdentityKeys.issuer.name,
         problem: "is required: the public URL of the gateway, such as https://api.example.com"
     )
 
-    /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
+    /// Without client certificates callers can't be distinguished: then it is enough that only this machine can call.
     private static func trust(
         _ names: ConfigurationKey<[String]>,
         _ configuration: Configuration

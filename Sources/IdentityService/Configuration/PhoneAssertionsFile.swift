@@ -2,19 +2,19 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// The file that says whose assertions of phone numbers are believed, as JSON:
-/// `{"issuer": "…", "audience": "…", "keys": [JWK, …]}`.
+/// The file that says whose assertions of phone numbers are accepted, as JSON: `{"issuer": "…", "audience": "…", "keys": [JWK,
+/// …]}`.
 enum PhoneAssertionsFile {
     static let bytesMax = 65_536
-    /// The most keys: one that signs, and those before and after it.
+    /// The maximum of keys: one that signs, and those before and after it.
     static let keysMax = 8
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 1_024)
-    /// What a JWK has that is nobody's business but the signer's (RFC 7518 section 6).
+    /// The secret members of a JWK, which only the signer may have (RFC 7518 section 6).
     private static let secretMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
-    /// Whose are believed by a file; nil without one.
+    /// Reads whose assertions are accepted; nil without a file.
     ///
-    /// - Throws: `ConfigurationErrors` with everything that is wrong.
+    /// - Throws: `ConfigurationErrors` with all errors found.
     static func read(_ file: ConfiguredFile?) throws(ConfigurationErrors) -> PhoneAssertionPolicy? {
         guard let file else { return nil }
         let findings = ProviderFindings()
@@ -35,7 +35,7 @@ enum PhoneAssertionsFile {
         return PhoneAssertionPolicy(issuer: issuer, audience: audience, keys: keys)
     }
 
-    /// The keys, each of which must be of use: one that is passed over would be missed when it signs.
+    /// The keys, all of which must be usable: a skipped one would be missed when it signs.
     private static func keys(_ entry: EntryReader, _ bytes: [UInt8]) -> KeySet? {
         guard let elements = entry.object["keys"]?.array, 1...keysMax ~= elements.count else {
             entry.fault("\"keys\" must be an array of 1 to \(keysMax) public keys (JWK, RFC 7517)")

@@ -4,7 +4,7 @@ import Models
 extension IdentityV1.Account {
     /// The account as callers see it.
     ///
-    /// - Parameter isForOthers: whether somebody else than its person asks: then relay addresses stay out of it.
+    /// - Parameter isForOthers: whether the caller acts for someone other than the user: then relay addresses are left out.
     init(_ account: StoredAccount, isForOthers: Bool) {
         self.init()
         userID = account.userID.description
@@ -35,7 +35,7 @@ extension IdentityV1.ProviderIdentity {
 }
 
 extension IdentityV1.RealUserStatus {
-    /// As callers see what Apple told.
+    /// Apple's status as callers see it.
     init(told: Int16?) {
         self =
             switch told {

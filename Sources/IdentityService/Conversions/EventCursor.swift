@@ -4,10 +4,10 @@ import ServiceKit
 
 /// The payload of a page token of the audit log: the last event of the page before.
 struct EventCursor: CursorPayload, Hashable {
-    /// The last event that was listed.
+    /// The last listed event.
     let last: EventID
 
-    /// Bytes of a UUID.
+    /// The bytes of a UUID.
     static let bytesMax = 16
 
     init(last: EventID) { self.last = last }

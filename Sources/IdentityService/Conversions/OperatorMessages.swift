@@ -2,7 +2,7 @@ import API
 import Models
 
 extension OperatorV1.OperatorAccount {
-    /// The account as operators see it, without what profile has.
+    /// The account as operators see it, without profile's data.
     init(_ account: StoredAccount, _ standing: AccountStanding) {
         self.init()
         userID = account.userID.description
@@ -18,7 +18,7 @@ extension OperatorV1.OperatorAccount {
 }
 
 extension OperatorV1.OperatorIdentity {
-    /// The identity as operators see it: a relay address is for its person alone.
+    /// The identity as operators see it: a relay address is for its user only.
     init(_ identity: StoredIdentity) {
         self.init()
         provider = identity.provider
@@ -33,7 +33,7 @@ extension OperatorV1.OperatorIdentity {
 }
 
 extension OperatorV1.OperatorProfile {
-    /// What operators see of a profile.
+    /// The profile as operators see it.
     init(_ profile: ProfileV1.Profile) {
         self.init()
         displayName = profile.displayName

@@ -2,7 +2,7 @@ import API
 import IdentityDomain
 
 extension IdentityV1.Proof {
-    /// How a session was proven, as callers are told; nil for sessions from before that was kept.
+    /// The wire value of how a session was proven; nil for sessions from before this was stored.
     init(_ proof: Proof?) {
         self =
             switch proof {

@@ -5,7 +5,7 @@ import Models
 extension IdentityV1.Session {
     /// The session as its owner sees it.
     ///
-    /// - Parameter current: the session of the token that asks.
+    /// - Parameter current: the session of the caller's token.
     init(_ session: ListedSession, current: SessionID) {
         self.init()
         sessionID = session.sessionID.description
@@ -18,7 +18,7 @@ extension IdentityV1.Session {
 }
 
 extension IdentityV1.AccountChange {
-    /// The change as those are notified who hand it on to its owner.
+    /// The change as sent to watchers, which pass it on to the user.
     init(_ change: AccountChange) {
         self.init()
         userID = change.userID.description
@@ -28,7 +28,7 @@ extension IdentityV1.AccountChange {
         sessionID = change.sessionID?.description ?? ""
     }
 
-    /// The change as its owner finds it in a list.
+    /// The change as the user sees it in a list.
     init(_ listed: ListedAccountChange) {
         self.init(listed.change)
         userID = ""

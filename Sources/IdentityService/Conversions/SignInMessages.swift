@@ -2,7 +2,7 @@ import API
 import IdentityDomain
 
 extension CredentialKind {
-    /// What a request presents.
+    /// The kind of credential in a request.
     init(_ request: IdentityV1.SignInRequest) throws(IdentityError) {
         try self.init(
             idToken: request.idToken,
@@ -14,7 +14,7 @@ extension CredentialKind {
 }
 
 extension EmailReservation {
-    /// The address that a request wants reserved; nil if it wants none.
+    /// The address that a request wants to reserve; nil if there is none.
     init?(_ request: IdentityV1.SignInRequest) throws(IdentityError) {
         guard request.hasEmailReservation else { return nil }
         try self.init(dialect: request.emailReservation.dialect, email: request.emailReservation.email)
@@ -22,7 +22,7 @@ extension EmailReservation {
 }
 
 extension UnprovenSignIn {
-    /// The sign-in of a request without proof. The session counts to the client that it names, or else to the dialect.
+    /// The sign-in of a request without proof. The session belongs to the client that the request names, or else to the dialect.
     init(
         _ request: IdentityV1.SignInRequest,
         provider: ProviderPolicy,
@@ -48,10 +48,10 @@ extension UnprovenSignIn {
 }
 
 extension IdentityV1.SignInRequest {
-    /// Whether somebody new gets an account.
+    /// Whether a new user gets an account.
     var createsAccount: Bool { !hasCreate || create }
 
-    /// Throws unless the credentials name whom the app says.
+    /// Throws unless the credentials name the subject that the app expects.
     func checkSubject(_ subject: String) throws(IdentityError) {
         guard expectedSubject.isEmpty || expectedSubject == subject else { throw .signIn(.subjectDiffers) }
     }

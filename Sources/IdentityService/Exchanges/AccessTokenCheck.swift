@@ -5,20 +5,21 @@ import OutgoingHTTP
 import RPC
 import ServiceKit
 
-/// Asks one provider whose an access token is and for which of our client ids it was issued, for apps that send those.
+/// Asks one provider which user an access token belongs to and for which of our client ids it was issued, for apps that send access
+/// tokens.
 ///
-/// An access token isn't made for one sign-in. The apps' SDKs keep it, Facebook's for weeks, and hand it out again at each start:
-/// an app that signs in with it again within its life must get in. So a token buys the same session again only while that is a
-/// retry (a minute, and nobody has used what it bought); later it opens another session, each time after the provider has been
-/// asked anew. Whoever has stolen one gets in as well: that is what `Proof.accessToken` says, and why such a session neither
-/// links nor deletes accounts.
+/// An access token isn't made for one sign-in. The SDKs keep it, Facebook's for weeks, and return it again at each start of the
+/// app: a sign-in with it again within its lifetime must succeed. So a token yields the same session again only while that is a
+/// retry (within a minute, and the session is unused); later it opens another session, each time after asking the provider again. A
+/// thief with a stolen token gets in as well: that is what `Proof.accessToken` says, and why such a session neither links nor
+/// deletes accounts.
 ///
-/// The answer of the provider, not the token, is what the sign-in goes by, so its time is the sign-in's: `issuedAtSeconds` is when
+/// The sign-in relies on the provider's answer, not on the token, so the answer's time is the sign-in's: `issuedAtSeconds` is when
 /// the provider answered, which is after any end of all sessions, and `acceptedUntilSeconds` is the end of the retry.
 struct AccessTokenCheck: AccessTokenChecking {
     /// How long the provider may take for both answers.
     static let timeout: Duration = .seconds(3)
-    /// How long before its deadline a caller is told that there is no answer, so that it arrives.
+    /// How long before its deadline a caller gets the error that there is no answer, so that the error arrives in time.
     static let answerMargin: Duration = .milliseconds(100)
 
     private enum Questions {
@@ -37,7 +38,7 @@ struct AccessTokenCheck: AccessTokenChecking {
     private let log: QuestionLog
     private let clock: WallClock
 
-    /// A check by a provider's endpoints; nil if its access tokens don't sign in, or it lacks the endpoints for it.
+    /// A check with a provider's endpoints; nil if the provider's access tokens can't sign in, or it lacks the endpoints for it.
     init?(
         _ configuration: ProviderConfiguration,
         http: any OutgoingClient,
@@ -100,7 +101,7 @@ struct AccessTokenCheck: AccessTokenChecking {
         return min(own, .after(deadline.remaining - Self.answerMargin))
     }
 
-    /// Counts and logs what came of the questions, and says what the caller is told.
+    /// Counts and logs the outcome of the requests, and returns or throws the caller's result.
     private func tell(_ outcome: Result<ProviderClaims, Failure>, client: String) throws(IdentityError)
         -> ProviderClaims
     {
@@ -151,7 +152,7 @@ struct AccessTokenCheck: AccessTokenChecking {
     }
 
     /// The app proves itself with its id and secret, and `/me` with the token's HMAC under the secret ("Secure Graph API Calls"),
-    /// which Facebook can be told to ask of each call.
+    /// which Facebook can be configured to require in each call.
     private func facebook(
         _ token: String,
         _ audience: AudiencePolicy,

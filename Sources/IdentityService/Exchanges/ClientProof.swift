@@ -3,7 +3,7 @@ import Models
 import OutgoingHTTP
 import ServiceKit
 
-/// By what we prove to a provider's endpoints that a client is ours.
+/// Authenticates our clients to a provider's endpoints.
 struct ClientProof: Sendable {
     private let credentials: [String: ClientCredential]
     private let clock: WallClock
@@ -14,11 +14,11 @@ struct ClientProof: Sendable {
         self.clock = clock
     }
 
-    /// Whether there is a proof for a client.
+    /// Returns whether there is a proof for a client.
     func isThere(_ clientID: String) -> Bool { credentials[clientID] != nil }
 
-    /// What a form is sent with: `client_secret_post`, the only way that Apple takes (RFC 6749 section 2.3.1). Nil for a client
-    /// without proof.
+    /// The form fields of the proof: `client_secret_post`, the only method that Apple accepts (RFC 6749 section 2.3.1). Nil for a
+    /// client without proof.
     func fields(_ clientID: String) -> [OutgoingRequest.Field]? {
         switch credentials[clientID] {
         case .secret(let secret):

@@ -3,10 +3,10 @@ import JOSE
 import Models
 import RPC
 
-/// Exchanges authorization codes of one provider's people for what the provider says of them (RFC 6749 section 4.1.3).
+/// Exchanges authorization codes of one provider for its claims about the user (RFC 6749 section 4.1.3).
 ///
-/// The ID token that comes back is verified and judged like any other, but for the nonce: that the provider gave it to us for
-/// the code proves what a nonce would.
+/// The returned ID token is verified like any other, except for the nonce: the provider issued it to us for the code, which proves
+/// what a nonce would.
 struct CodeExchange: CodeExchanging {
     private let policy: ProviderPolicy
     private let endpoint: TokenEndpoint
@@ -14,7 +14,7 @@ struct CodeExchange: CodeExchanging {
     private let keys: ProviderKeys
     private let clock: WallClock
 
-    /// An exchange that asks by a queue, whose ``CodeExchangeQueue/run()`` must run.
+    /// An exchange that uses a queue, whose ``CodeExchangeQueue/run()`` must be running.
     init(
         policy: ProviderPolicy,
         endpoint: TokenEndpoint,
@@ -48,8 +48,8 @@ struct CodeExchange: CodeExchanging {
         guard let grant else { throw IdentityError.signIn(.codeSpent) }
         guard endpoint.canExchange(grant) else { throw IdentityError.signIn(.exchangeNotConfigured) }
         let tokens = try await queue.tokens(for: grant, address: address, deadline: deadline)
-        // Judged each time, with the keys and the clock of now: if the keys can't be had at this moment, the token is still
-        // there for the next try.
+        // Verified each time, with the current keys and clock: if the keys are unavailable at the moment, the token is still there
+        // for the next try.
         var exchanged = try await judge(tokens.idToken)
         exchanged.refreshToken = tokens.refreshToken
         guard exchanged.claims.audience == clientID else { throw IdentityError.signIn(.codeForeign) }

@@ -6,34 +6,34 @@ import Postgres
 import RPC
 import Synchronization
 
-/// The exchanges of one provider's codes that are under way, and those who wait for them.
+/// The exchanges of one provider's codes that are under way, and the callers that wait for them.
 ///
-/// A code goes to the provider once: who comes with the same grant while it is exchanged waits for the same answer, on this
-/// replica by a continuation, on another by looking at the row that was claimed. An exchange that has begun goes on when its
-/// caller leaves, since the code may be spent by then: what comes of it is kept, sealed under the grant, for the next try.
+/// A code goes to the provider once. A caller with the same grant waits for the same answer while it is exchanged: on this replica
+/// by a continuation, on another by polling the claimed row. An exchange that has begun goes on when its caller leaves, since the
+/// code may be spent by then: its result is kept, sealed under the grant, for the next try.
 ///
-/// Of an exchange: the row is claimed for ``lease`` → the provider is asked → its tokens, or that it refuses the code, are kept;
-/// or, where the code may still be good, the claim is let go. If the process ends in between, the lease does.
+/// The steps of an exchange: the row is claimed for ``lease`` → the provider is asked → its tokens, or its refusal of the code, are
+/// kept. If the code may still be good, the claim is released instead. If the process ends in between, the lease runs out.
 ///
 /// Any thread. ``run()`` performs the exchanges.
 final class CodeExchangeQueue: Sendable {
-    /// The most callers that wait for one code.
+    /// The maximum of callers that wait for one code.
     static let waitersByCodeMax = 64
-    /// The most callers that wait for any.
+    /// The maximum of callers that wait for any code.
     static let waitersMax = 1_024
-    /// For how long a code is claimed: longer than the provider and the statements around it may take.
+    /// How long a code is claimed: longer than the provider and the statements around it may take.
     static let lease: Duration = .seconds(8)
-    /// For how long an exchange waits for another replica's: until that one's lease is surely over.
+    /// How long an exchange waits for another replica's: until that replica's lease is surely over.
     static let patience: Duration = .seconds(9)
-    /// The shortest and the longest pause between two looks at another replica's claim.
+    /// The shortest and the longest pause between two reads of another replica's claim.
     static let pauses: ClosedRange<Duration> = .milliseconds(50)...(.milliseconds(400))
     /// How long a statement may take.
     static let statementLimit: Duration = .seconds(2)
-    /// How long before its deadline a caller is told that there is no answer yet, so that it arrives.
+    /// How long before its deadline a caller gets the error that there is no answer yet, so that the error arrives in time.
     static let answerMargin: Duration = .milliseconds(100)
-    /// For how long what came of an exchange can be had again, in milliseconds: as long as Apple's codes live.
+    /// How long a caller can get the result of an exchange again, in milliseconds: as long as Apple's codes live.
     static let resultMilliseconds: Int64 = 300_000
-    /// For how long it is known that the provider refused a code, in milliseconds.
+    /// How long a provider's refusal of a code is kept, in milliseconds.
     static let refusalMilliseconds: Int64 = 60_000
 
     private typealias Outcome = Result<ExchangedTokens, any Error>
@@ -46,11 +46,11 @@ final class CodeExchangeQueue: Sendable {
     }
 
     private struct State {
-        /// Those who wait, by the hashes of their grants and their numbers. Nobody waits for an exchange whose callers left.
+        /// The waiting callers, by the hashes of their grants and their numbers. Empty for an exchange whose callers left.
         var waiters: [[UInt8]: [UInt64: Waiter]] = [:]
         var waiterCount = 0
         var nextWaiter: UInt64 = 0
-        /// Whether nobody exchanges any more: the service is stopping.
+        /// Whether exchanges have ended: the service is stopping.
         var isStopped = false
     }
 
@@ -64,7 +64,7 @@ final class CodeExchangeQueue: Sendable {
     private let jobs: AsyncStream<Job>
     private let addJob: AsyncStream<Job>.Continuation
 
-    /// A queue without anybody in it.
+    /// An empty queue.
     init(
         endpoint: TokenEndpoint,
         store: IdentityStore,
@@ -82,7 +82,7 @@ final class CodeExchangeQueue: Sendable {
         (jobs, addJob) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(ExchangeAdmission.concurrentMax))
     }
 
-    /// Performs exchanges until the task is cancelled; then all who wait are let go.
+    /// Performs exchanges until the task is cancelled; then all waiting callers get an error.
     func run() async {
         await withDiscardingTaskGroup { tasks in
             for await job in jobs {
@@ -96,7 +96,7 @@ final class CodeExchangeQueue: Sendable {
     ///
     /// - Parameters:
     ///   - address: a code of the address that the grant comes from; nil if that isn't known.
-    ///   - deadline: the call's; shortly before it the caller is told that the provider can't be reached, while the exchange
+    ///   - deadline: the call's; shortly before it the caller gets the error that the provider can't be reached, while the exchange
     ///     goes on.
     /// - Throws: `IdentityError`, or what the database throws.
     func tokens(for grant: CodeGrant, address: [UInt8]?, deadline: Deadline?) async throws -> ExchangedTokens {
@@ -137,7 +137,7 @@ final class CodeExchangeQueue: Sendable {
         }
     }
 
-    /// Puts a caller in line. The exchange that must begin for it, if it is the first; an error if it may not wait.
+    /// Adds a waiting caller. Returns the exchange that must begin for it, if it is the first; an error if it may not wait.
     private func enter(
         _ waiter: Waiter,
         _ id: UInt64,
@@ -221,7 +221,7 @@ final class CodeExchangeQueue: Sendable {
         }
     }
 
-    /// Claims the code, or waits until whoever has it says what came of it.
+    /// Claims the code, or waits for the result of the replica that holds the claim.
     private func claim(_ job: Job, _ claimID: PostgresUUID) async throws -> CodeClaim {
         let end = ContinuousClock.now + Self.patience
         var pause = Self.pauses.lowerBound
@@ -269,8 +269,8 @@ final class CodeExchangeQueue: Sendable {
         return (.failure(fault), false)
     }
 
-    /// Keeps what came of an exchange; nothing stands for a code that was refused. If the database can't, those who wait are
-    /// answered all the same, and only a retry isn't.
+    /// Keeps the result of an exchange; empty content stands for a refused code. If the database fails, the waiting callers still
+    /// get their answer, but a retry doesn't.
     private func keep(_ content: [UInt8], of job: Job, _ claimID: PostgresUUID, forMilliseconds: Int64) async {
         do {
             try await store.keepExchange(

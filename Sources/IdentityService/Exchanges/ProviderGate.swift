@@ -2,17 +2,17 @@ import IdentityDomain
 import Models
 import Synchronization
 
-/// Lets through those questions to one provider that ``ExchangeAdmission`` admits. Any thread.
+/// Admits those requests to one provider that ``ExchangeAdmission`` allows. Any thread.
 final class ProviderGate: Sendable {
-    /// A question that was let through; ``end(wasRefused:)`` must follow, once.
+    /// An admitted request; ``end(wasRefused:)`` must follow, once.
     struct Pass: Sendable {
         fileprivate let gate: ProviderGate
         fileprivate let client: String
         fileprivate let address: [UInt8]?
 
-        /// The question was answered, or will not be.
+        /// To be called when the request was answered, or will not be.
         ///
-        /// - Parameter wasRefused: whether the provider said that the code or token is not good.
+        /// - Parameter wasRefused: whether the provider said that the code or token is invalid.
         func end(wasRefused: Bool) {
             gate.admission.withLock { admission in
                 admission.ended(
@@ -28,14 +28,14 @@ final class ProviderGate: Sendable {
     private let admission = Mutex(ExchangeAdmission())
     private let clock: WallClock
 
-    /// A gate that nobody has gone through.
+    /// A gate without admitted requests.
     init(clock: WallClock) {
         self.clock = clock
     }
 
-    /// Lets a question through.
+    /// Admits a request.
     ///
-    /// - Throws: `IdentityError`: the provider is busy, or too many of these were refused.
+    /// - Throws: `IdentityError`: the provider is busy, or it refused too many requests of this client or address.
     func pass(client: String, address: [UInt8]?) throws(IdentityError) -> Pass {
         let now = clock.nowMilliseconds
         switch admission.withLock({ $0.admit(client: client, address: address, nowMilliseconds: now) }) {

@@ -3,22 +3,22 @@ import Logging
 import Models
 import OutgoingHTTP
 
-/// What providers are asked besides their keys: exchanges of codes, and whose access tokens are. Shared by the loops, so that a
-/// code that comes on two of them is exchanged once.
+/// Requests to providers besides their keys: exchanges of codes and checks of access tokens. Shared by the loops, so that a code
+/// that comes in on two of them is exchanged once.
 struct ProviderQuestions: Sendable {
-    /// By what codes are exchanged, for providers with a token endpoint.
+    /// Exchange codes, for providers with a token endpoint.
     let codes: [ProviderName: any CodeExchanging]
-    /// The same for codes that are exchanged behind the answer of a sign-in. They are counted for themselves: codes that strangers
-    /// make up and send along with a good ID token keep nobody from signing in with a code.
+    /// The same for codes that are exchanged after the response of a sign-in. They are counted separately: codes that strangers
+    /// make up and send along with a valid ID token don't keep users from signing in with a code.
     let codesAfterAnswers: [ProviderName: any CodeExchanging]
-    /// By what is asked whose an access token is, for providers whose access tokens sign in.
+    /// Check access tokens, for providers whose access tokens sign in.
     let accessTokens: [ProviderName: any AccessTokenChecking]
-    /// How the questions went.
+    /// The metrics of the requests.
     let metrics: ExchangeMetrics
     private let endpoints: [ProviderName: TokenEndpoint]
     private let queues: [CodeExchangeQueue]
 
-    /// The questions to these providers. No code is exchanged before ``run()``.
+    /// Requests to these providers. No code is exchanged before ``run()``.
     init(
         _ providers: [ProviderName: ProviderConfiguration],
         http: any OutgoingClient,
@@ -76,7 +76,7 @@ struct ProviderQuestions: Sendable {
         self.queues = queues
     }
 
-    /// Whether there is anybody to ask, and by what we prove who we are.
+    /// Returns whether the provider has a token endpoint and we can authenticate ourselves there.
     func canExchange(_ grant: CodeGrant) -> Bool { endpoints[grant.provider]?.canExchange(grant) ?? false }
 
     /// Performs exchanges until the task is cancelled.

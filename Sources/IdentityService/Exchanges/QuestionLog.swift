@@ -3,9 +3,9 @@ import Logging
 import Models
 import Synchronization
 
-/// Counts and logs how questions to one provider went. No code, token, secret or person is in it.
+/// Counts and logs the outcomes of requests to one provider. They contain no code, token, secret or user.
 final class QuestionLog: Sendable {
-    /// How often a fault of the configuration is logged as an error at most: strangers can make it show as often as they like.
+    /// The least time between two error logs of a configuration error: strangers can trigger it as often as they like.
     static let faultPauseMilliseconds: Int64 = 60_000
 
     private let provider: ProviderName
@@ -29,11 +29,11 @@ final class QuestionLog: Sendable {
         self.logger = logger
     }
 
-    /// Tells what came of a question.
+    /// Counts and logs the outcome of a request.
     ///
     /// - Parameters:
-    ///   - client: the audience that it was asked for.
-    ///   - cause: a word or two of the provider's or of a library; nothing of the person.
+    ///   - client: the audience that the request was for.
+    ///   - cause: a word or two from the provider or a library; nothing about the user.
     func tell(_ outcome: ExchangeMetrics.Outcome, client: String, cause: String = "") {
         metrics.count(provider, question, outcome)
         logger.log(

@@ -4,16 +4,16 @@ import Models
 import OutgoingHTTP
 import ServiceKit
 
-/// A provider's token endpoint, asked for one grant at a time (RFC 6749 sections 3.2 and 4.1.3).
+/// A provider's token endpoint, called for one grant at a time (RFC 6749 sections 3.2 and 4.1.3).
 struct TokenEndpoint: Sendable {
-    /// How long the provider may take.
+    /// How long the provider may take to respond.
     static let timeout: Duration = .seconds(3)
 
-    /// What came of asking.
+    /// The outcome of a request.
     enum Outcome: Sendable, Hashable {
         /// The provider answered.
         case answered(TokenEndpointAnswer)
-        /// It did not, or not to the end.
+        /// It didn't answer, or not completely.
         case unanswered(OutgoingHTTPError)
     }
 
@@ -29,7 +29,7 @@ struct TokenEndpoint: Sendable {
         self.http = http
     }
 
-    /// Exchanges a grant. The code may be spent by it, whatever comes of it but an error that says that nothing was sent.
+    /// Exchanges a grant. The code may be spent after any outcome except an error that says that nothing was sent.
     func exchange(_ grant: CodeGrant) async -> Outcome {
         guard let proof = proof.fields(grant.clientID) ?? (isPublic(grant) ? [] : nil) else {
             return .answered(.notConfigured(error: "no client secret"))
@@ -49,12 +49,12 @@ struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Whether grants for this client can be exchanged at all.
+    /// Returns whether a grant can be exchanged at all.
     func canExchange(_ grant: CodeGrant) -> Bool {
         proof.isThere(grant.clientID) || isPublic(grant)
     }
 
-    /// Whether nothing but the verifier proves that the code is the client's own (RFC 7636). Apple has no public clients.
+    /// Returns whether only the verifier proves that the code is the client's own (RFC 7636). Apple has no public clients.
     private func isPublic(_ grant: CodeGrant) -> Bool {
         !proof.isThere(grant.clientID) && !grant.codeVerifier.isEmpty && grant.provider != .apple
     }

@@ -1,4 +1,4 @@
-/// Does work with each of the items, so many at once, and returns what came of it in no order.
+/// Performs work on each of the items, at most `atOnce` concurrently, and returns the results in no particular order.
 func withEach<Item: Sendable, Outcome: Sendable>(
     of items: [Item],
     atOnce: Int,

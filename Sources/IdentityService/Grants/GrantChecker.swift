@@ -4,17 +4,18 @@ import Models
 import OutgoingHTTP
 import ServiceKit
 
-/// Asks Apple once a day whether the tokens that are kept are good still, and signs out whom it refuses (``GrantChecks``).
+/// Asks Apple once a day whether the kept tokens are still valid, and signs out the users whose tokens it refuses
+/// (``GrantChecks``).
 ///
-/// Apple alone: there, a token that is refused says that the person withdrew their consent or their account is gone. Google's
-/// end for other reasons as well, such as the hundredth token of a person, six months without use, or a project that is being
-/// tested; what becomes of a person there its own notifications tell.
+/// For Apple only: there, a refused token means that the user withdrew their consent or their account is gone. Google's tokens end
+/// for other reasons as well, such as the hundredth token of a user, six months without use, or a project in testing; Google's own
+/// notifications report changes of its users.
 struct GrantChecker: Sendable {
     /// The providers whose tokens are checked.
     static let providers: Set<ProviderName> = [.apple]
-    /// How often there is a batch, which has as many checks as the rate allows in that time.
+    /// The time between two batches. A batch has as many checks as the rate allows in that time.
     static let interval: Duration = .seconds(5)
-    /// The most checks of an app at once.
+    /// The maximum of concurrent checks of an app.
     static let atOnceMax = 16
 
     private let apps: [(provider: ProviderName, clientID: String, endpoints: GrantEndpoints)]
@@ -28,8 +29,8 @@ struct GrantChecker: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - perSecond: how many tokens of an app are checked in a second at most; none if 0.
-    ///   - announce: tells that sessions have ended.
+    ///   - perSecond: the maximum of checks per second for an app; 0 for no checks.
+    ///   - announce: called when sessions have ended.
     init(
         _ providers: [ProviderName: ProviderConfiguration],
         http: any OutgoingClient,
@@ -57,7 +58,7 @@ struct GrantChecker: Sendable {
         self.logger = logger
     }
 
-    /// The apps whose tokens are checked: those that can prove to the provider that they are ours.
+    /// The apps whose tokens are checked: those with a credential at the provider.
     static func apps(
         _ configurations: [ProviderName: ProviderConfiguration]
     ) -> [(provider: ProviderName, clientID: String)] {
@@ -66,7 +67,7 @@ struct GrantChecker: Sendable {
         }
     }
 
-    /// Checks until the task is cancelled; returns at once where there is nothing to check.
+    /// Checks until the task is cancelled; returns at once if there is nothing to check.
     func run() async {
         guard batchMax > 0, !apps.isEmpty else { return }
         while !Task.isCancelled {
@@ -104,7 +105,7 @@ struct GrantChecker: Sendable {
         let asked = await withEach(of: grants, atOnce: Self.atOnceMax) { grant in
             (grant.place, await ask(grant, endpoints, vault))
         }
-        // Of a token that can't be opened nothing is known.
+        // Nothing is known of a token that can't be opened.
         let answers = asked.compactMap { place, answer in answer.map { (place: place, answer: $0) } }
         let (checks, mayEnd) = try await store.finishChecks(
             provider,

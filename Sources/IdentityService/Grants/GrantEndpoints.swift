@@ -2,9 +2,9 @@ import IdentityDomain
 import Models
 import OutgoingHTTP
 
-/// A provider's endpoints, asked about tokens that we keep.
+/// A provider's endpoints, for the tokens that we keep.
 struct GrantEndpoints: Sendable {
-    /// How long the provider may take.
+    /// How long the provider may take to respond.
     static let timeout: Duration = .seconds(3)
 
     private let tokenURL: String?
@@ -13,7 +13,7 @@ struct GrantEndpoints: Sendable {
     private let hasPublicClients: Bool
     private let http: any OutgoingClient
 
-    /// A provider's.
+    /// The endpoints of a provider.
     init(_ configuration: ProviderConfiguration, http: any OutgoingClient, clock: WallClock) {
         tokenURL = configuration.endpoints.tokenURL
         revocationURL = configuration.endpoints.revocationURL
@@ -22,10 +22,10 @@ struct GrantEndpoints: Sendable {
         self.http = http
     }
 
-    /// Whether the provider has an endpoint at which tokens are revoked.
+    /// Whether the provider has a revocation endpoint.
     var canRevoke: Bool { revocationURL != nil }
 
-    /// Asks whether a refresh token is good still (RFC 6749 section 6). The access token that it gives is not looked at.
+    /// Checks whether a refresh token is still valid (RFC 6749 section 6). The access token in the response is ignored.
     ///
     /// - Returns: the answer, and a word or two on why it is none that is good; nothing of the token.
     func check(_ refreshToken: String, clientID: String) async -> (answer: GrantCheckAnswer, cause: String) {

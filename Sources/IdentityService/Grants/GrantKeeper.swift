@@ -7,25 +7,25 @@ import ServiceKit
 
 /// Keeps the refresh tokens that come with sign-ins, sealed.
 ///
-/// Where a code proved the sign-in, its token is kept before the answer. Where something else did, the code is exchanged behind the
-/// answer, by a queue in memory: a sign-in waits for nothing, and writes nothing more. What waits there is lost when the process ends, and
-/// counted as `lost` when it is told to end. It isn't written down for that: the code would be one more secret and one more commit at
-/// each sign-in, and the person's next authorization brings the token again. Whom we have no token of is told at deletion how
-/// to withdraw their consent themselves (Apple's TN3194).
+/// If a code proved the sign-in, its token is kept before the response. If something else did, the code is exchanged after the response,
+/// by a queue in memory: a sign-in doesn't wait and writes nothing more. The waiting codes are lost when the process ends, and counted as
+/// `lost` if it stops gracefully. They aren't stored, for this reason: a code would be one more secret and one more commit at each
+/// sign-in, and the user's next authorization brings the token again. A user without a kept token learns at deletion how to withdraw their
+/// consent themselves (Apple's TN3194).
 ///
-/// Any thread. ``run()`` performs what waits.
+/// Any thread. ``run()`` performs the waiting jobs.
 final class GrantKeeper: Sendable {
-    /// The most that wait; what comes beyond is lost.
+    /// The maximum of waiting jobs; jobs beyond it are lost.
     static let waitingMax = 1_024
-    /// The most that are performed at once.
+    /// The maximum of concurrent jobs.
     static let atOnceMax = 16
     /// The pauses before each try: a code lives for minutes.
     static let pauses: [Duration] = [.zero, .seconds(2), .seconds(10)]
 
-    /// For how long a sign-in that is proven by its code waits until its token is kept; then the queue tries.
+    /// How long a sign-in that is proven by its code waits until its token is kept; then the queue tries.
     static let keptBeforeAnswer: Duration = .seconds(1)
 
-    /// For how long a deletion waits until the code that came with it is exchanged.
+    /// How long a deletion waits until the code that came with it is exchanged.
     static let exchangedBeforeDeletion: Duration = .seconds(4)
 
     private enum Source: Sendable {
@@ -38,7 +38,7 @@ final class GrantKeeper: Sendable {
         let source: Source
     }
 
-    /// Who signed in, by what, and when.
+    /// Who signed in, how, and when.
     private struct Person: Sendable {
         let userID: UserID
         let provider: ProviderName
@@ -70,11 +70,11 @@ final class GrantKeeper: Sendable {
     private let jobs: AsyncStream<Job>
     private let addJob: AsyncStream<Job>.Continuation
 
-    /// A keeper with nothing to do.
+    /// A keeper with an empty queue.
     ///
     /// - Parameters:
-    ///   - codes: by what codes are exchanged behind answers.
-    ///   - canExchange: whether there is somebody to exchange a code.
+    ///   - codes: exchange codes after responses.
+    ///   - canExchange: whether a code can be exchanged.
     init(
         store: IdentityStore,
         keys: CurrentKeys,
@@ -98,8 +98,8 @@ final class GrantKeeper: Sendable {
         (jobs, addJob) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.waitingMax))
     }
 
-    /// Takes what came with a sign-in that opened a session: keeps its token, or leaves its code to the queue. Does nothing where
-    /// no key is there to keep anything.
+    /// Takes the evidence of a sign-in that opened a session: keeps its token, or leaves its code to the queue. Does nothing
+    /// without a vault key.
     ///
     /// - Parameter address: a code of the address that the sign-in came from; nil if that isn't known.
     func take(
@@ -122,7 +122,7 @@ final class GrantKeeper: Sendable {
             do {
                 try await keep(grant, limit: Self.keptBeforeAnswer)
             } catch {
-                // The session is there all the same.
+                // The session was opened all the same.
                 add(Job(person: person, source: .token(grant)))
             }
         } else if let grant = evidence.unexchangedCode, canExchange(grant) {
@@ -130,8 +130,8 @@ final class GrantKeeper: Sendable {
         }
     }
 
-    /// Takes what came with the credentials that an account is deleted by, before its deletion. Returns when the token is kept or can't
-    /// be had: the deletion waits for a provider no longer than ``exchangedBeforeDeletion``, and goes on without it.
+    /// Takes the evidence of the credentials that confirm a deletion, before the account is deleted. Returns when the token is kept or
+    /// unavailable: the deletion waits for a provider no longer than ``exchangedBeforeDeletion``, and goes on without the token.
     ///
     /// - Parameter address: a code of the address that the request came from; nil if that isn't known.
     func takeBeforeDeletion(
@@ -171,7 +171,7 @@ final class GrantKeeper: Sendable {
         }
     }
 
-    /// Performs what waits until the task is cancelled. What waits then is lost.
+    /// Performs waiting jobs until the task is cancelled. Jobs that still wait then are lost.
     func run() async {
         await withTaskGroup(of: Void.self) { tasks in
             var count = 0
@@ -215,7 +215,7 @@ final class GrantKeeper: Sendable {
                 address: address,
                 deadline: deadline
             )
-            // Else somebody sent the code of somebody else along.
+            // Else the client sent another user's code along.
             guard exchanged.claims.subject == job.person.subject, exchanged.claims.audience == job.person.clientID
             else {
                 throw IdentityError.signIn(.codeForeign)
@@ -225,7 +225,7 @@ final class GrantKeeper: Sendable {
         }
     }
 
-    /// Seals a token and keeps it. Throws what the database throws.
+    /// Seals a token and keeps it. Throws the database's errors.
     private func keep(_ grant: NewGrant, limit: Duration) async throws {
         guard let vault = keys.current.vault else { return metrics.count(grant.provider, .lost) }
         let place = GrantPlace(

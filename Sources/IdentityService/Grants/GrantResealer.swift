@@ -3,14 +3,14 @@ import Logging
 import Postgres
 import ServiceKit
 
-/// Seals anew, under the current key of the vault, what is sealed under a retired one, so that the retired one can go.
+/// Reseals tokens that are sealed under a retired key of the vault with the current key, so that the retired one can be removed.
 ///
-/// In batches, each of them a transaction: whoever is killed has sealed whole batches, and the next pass finds the rest. Two that do it at
-/// once pass each other's rows over.
+/// It works in batches, each of them a transaction: a killed process has resealed whole batches, and the next pass finds the rest. Two
+/// replicas at once skip each other's rows.
 struct GrantResealer: Sendable {
     /// The pause between two passes.
     static let interval: Duration = .seconds(30)
-    /// How many tokens one transaction seals.
+    /// How many tokens one transaction reseals.
     static let batchMax = 200
     /// The pause between two batches.
     static let pause: Duration = .milliseconds(50)
@@ -27,7 +27,7 @@ struct GrantResealer: Sendable {
         self.logger = logger
     }
 
-    /// Seals anew until the task is cancelled.
+    /// Reseals until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             await pass()
@@ -35,7 +35,7 @@ struct GrantResealer: Sendable {
         }
     }
 
-    /// Seals anew all that can be.
+    /// Reseals all tokens that can be opened.
     func pass() async {
         guard let vault = keys.current.vault, !vault.retiredIDs.isEmpty else { return }
         do {
@@ -60,7 +60,7 @@ struct GrantResealer: Sendable {
         }
     }
 
-    /// One batch, beyond a row.
+    /// Reseals one batch, after a row.
     func reseal(
         _ vault: VaultKeys,
         after: PostgresUUID?,

@@ -4,18 +4,18 @@ import Models
 import OutgoingHTTP
 import ServiceKit
 
-/// Revokes the tokens of accounts that are gone and of providers that were left, until the provider has answered.
+/// Revokes the tokens of deleted accounts and of unlinked providers, until the provider has answered.
 ///
-/// Of a token: taken for a while, longer with each try → the provider is asked → it has answered, and the token is forgotten. Whoever is
-/// killed in between leaves it to whoever takes it when the while is over; revoking twice is no fault (RFC 7009 section 2.2).
+/// The steps of a token: it is leased, longer with each try → the provider is asked → it has answered, and the token is deleted. If a
+/// replica is killed in between, another one leases the token when the lease is over; revoking twice is no error (RFC 7009 section 2.2).
 struct GrantRevoker: Sendable {
-    /// For how long a token is kept that can't be revoked: then it is deleted and its consent stays at the provider.
+    /// How long a token that can't be revoked is kept. Then it is deleted, and the consent stays at the provider.
     static let givenUpAfterMilliseconds: Int64 = 30 * 86_400_000
     /// The pause between two looks for tokens.
     static let interval: Duration = .seconds(5)
-    /// How many are taken together: all are asked for well within the minute that they are taken for.
+    /// How many tokens are leased together: all are revoked well within their lease of a minute.
     static let takenTogetherMax = 32
-    /// The most that are revoked at once.
+    /// The maximum of concurrent revocations.
     static let atOnceMax = 8
 
     private let endpoints: [ProviderName: GrantEndpoints]
@@ -25,7 +25,7 @@ struct GrantRevoker: Sendable {
     private let clock: WallClock
     private let logger: Logger
 
-    /// A revoker at these providers.
+    /// A revoker for these providers.
     init(
         _ providers: [ProviderName: ProviderConfiguration],
         http: any OutgoingClient,
@@ -53,7 +53,7 @@ struct GrantRevoker: Sendable {
 
     /// Revokes all that is to be revoked now.
     func round() async {
-        // Without keys nothing can be opened, and a try would be wasted.
+        // Without keys no token can be opened, and a try would be wasted.
         guard let vault = keys.current.vault else { return }
         do {
             var count = Self.takenTogetherMax
@@ -76,7 +76,7 @@ struct GrantRevoker: Sendable {
         guard let endpoints = endpoints[place.provider] else {
             return tell(place, .notConfigured, "the provider isn't configured any more")
         }
-        // Nobody can be told: there is nothing to wait for.
+        // The provider has no revocation endpoint: there is nothing to wait for.
         guard endpoints.canRevoke else { return await forget(place, .noEndpoint) }
         let token: String
         do throws(VaultError) {

@@ -6,30 +6,30 @@ import ServiceKit
 
 /// The refresh tokens that providers granted: kept sealed, checked once a day, revoked in the end.
 struct ProviderGrants: Sendable {
-    /// How often is counted what waits.
+    /// How often the backlog is counted.
     static let watchInterval: Duration = .seconds(60)
 
-    /// Keeps what comes with sign-ins.
+    /// Keeps the tokens that come with sign-ins.
     let keeper: GrantKeeper
-    /// Checks what is kept.
+    /// Checks the kept tokens.
     let checker: GrantChecker
-    /// Revokes what is to be revoked.
+    /// Revokes the tokens that are to be revoked.
     let revoker: GrantRevoker
-    /// Seals anew what is under a retired key.
+    /// Reseals tokens under a retired key.
     let resealer: GrantResealer
-    /// How it goes.
+    /// The metrics.
     let metrics: GrantMetrics
     private let store: IdentityStore
     private let keys: CurrentKeys
     private let clock: WallClock
     private let logger: Logger
 
-    /// Nothing happens before ``run()``.
+    /// Does nothing before ``run()``.
     ///
     /// - Parameters:
-    ///   - codes: by what codes are exchanged behind answers.
-    ///   - canExchange: whether there is somebody to exchange a code.
-    ///   - announce: tells that sessions have ended.
+    ///   - codes: exchange codes after responses.
+    ///   - canExchange: whether a code can be exchanged.
+    ///   - announce: called when sessions have ended.
     init(
         _ settings: IdentitySettings,
         http: any OutgoingClient,
@@ -85,7 +85,7 @@ struct ProviderGrants: Sendable {
         resealer = GrantResealer(store: store, keys: keys, metrics: metrics, logger: logger)
     }
 
-    /// Does all of it until the task is cancelled.
+    /// Runs all parts until the task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await keeper.run() }
@@ -103,7 +103,8 @@ struct ProviderGrants: Sendable {
         }
     }
 
-    /// Gives up tokens that could not be revoked for ``GrantRevoker/givenUpAfterMilliseconds``, at most `limit` of them, and tells how many.
+    /// Gives up tokens that could not be revoked for ``GrantRevoker/givenUpAfterMilliseconds``, at most `limit` of them. Returns
+    /// their number.
     func giveUp(limit: Int) async throws -> Int {
         let count = try await store.giveUpRevocations(
             afterMilliseconds: GrantRevoker.givenUpAfterMilliseconds,
@@ -119,7 +120,7 @@ struct ProviderGrants: Sendable {
         return count
     }
 
-    /// Counts what waits.
+    /// Counts the backlog.
     func look() async {
         guard let vault = keys.current.vault else { return }
         do {

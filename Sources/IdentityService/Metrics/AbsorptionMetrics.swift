@@ -1,7 +1,7 @@
 import ServiceKit
 import Synchronization
 
-/// How absorptions of accounts go.
+/// Metrics of absorptions of accounts.
 final class AbsorptionMetrics: MetricsSource {
     private let failures = CounterFamily(
         "vestibule_identity_absorption_failures_total",
@@ -9,10 +9,10 @@ final class AbsorptionMetrics: MetricsSource {
     )
     private let oldestSeconds = Mutex<Double?>(nil)
 
-    /// Counts a try that failed.
+    /// Counts a failed try.
     func countFailure() { failures[0].add() }
 
-    /// Takes since when the oldest is under way, in Unix milliseconds; nil if none is.
+    /// Sets when the oldest unfinished absorption began, in Unix milliseconds; nil if there is none.
     func set(oldest: Int64?, nowMilliseconds: Int64) {
         let age = oldest.map { Double(max(0, nowMilliseconds - $0)) / 1_000 } ?? 0
         oldestSeconds.withLock { $0 = age }

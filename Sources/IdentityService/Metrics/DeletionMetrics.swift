@@ -1,8 +1,8 @@
 import ServiceKit
 
-/// What became of scheduled deletions.
+/// Metrics of scheduled deletions.
 final class DeletionMetrics: MetricsSource {
-    /// What happened to one.
+    /// The outcome of a scheduled deletion.
     enum Outcome: String, CaseIterable {
         /// It was scheduled.
         case scheduled = "scheduled"
@@ -10,7 +10,7 @@ final class DeletionMetrics: MetricsSource {
         case cancelled = "cancelled"
         /// The account is deleted.
         case done = "done"
-        /// The account could not be deleted when the time had come; it is tried again.
+        /// The account could not be deleted at the due time; the deletion is retried.
         case failed = "failed"
     }
 
@@ -21,10 +21,10 @@ final class DeletionMetrics: MetricsSource {
         values: Outcome.allCases.map { [$0.rawValue] }
     )
 
-    /// Without any yet.
+    /// Metrics that start at zero.
     init() {}
 
-    /// Counts one.
+    /// Counts an outcome.
     func count(_ outcome: Outcome) {
         guard let index = Outcome.allCases.firstIndex(of: outcome) else { return }
         family[index].add()

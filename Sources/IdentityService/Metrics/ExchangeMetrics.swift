@@ -2,39 +2,39 @@ import IdentityDomain
 import OutgoingHTTP
 import ServiceKit
 
-/// How questions to providers went that sign-ins make us ask: exchanges of codes, and whose access tokens are.
+/// Metrics of requests to providers for sign-ins: exchanges of codes and checks of access tokens.
 final class ExchangeMetrics: MetricsSource {
-    /// What was asked.
+    /// The kind of request.
     enum Question: String, CaseIterable {
-        /// What a code gives.
+        /// The exchange of a code.
         case code = "code"
-        /// What a code gives that came with a sign-in which something else proves, behind the answer.
+        /// The exchange, after the response, of a code that came with a sign-in that something else proves.
         case codeAfterAnswer = "code_after_answer"
-        /// Whose an access token is.
+        /// The check of an access token.
         case accessToken = "access_token"
     }
 
-    /// What came of it.
+    /// The outcome of a request.
     enum Outcome: String, CaseIterable {
-        /// The provider told.
+        /// The provider gave the tokens or claims.
         case told = "told"
-        /// What it told before was found, without asking.
+        /// An earlier answer was found, without asking.
         case repeated = "repeated"
-        /// It says that the code or token is not good.
+        /// It says that the code or token is invalid.
         case refused = "refused"
         /// The token was issued to another app.
         case foreign = "foreign"
-        /// It doesn't take our credentials, or the endpoint is another one.
+        /// It rejects our credentials, or the endpoint is wrong.
         case notConfigured = "not_configured"
-        /// There was no connection: it wasn't asked.
+        /// There was no connection: the request wasn't sent.
         case unreachable = "unreachable"
-        /// It was asked, and didn't answer in time or to the end.
+        /// The request was sent, and no complete response came in time.
         case unanswered = "unanswered"
-        /// It answered that it can't.
+        /// It answered that it is unavailable.
         case unavailable = "unavailable"
-        /// The answer makes no sense.
+        /// The response can't be read.
         case unreadable = "unreadable"
-        /// It wasn't asked: too many questions, or too many that were refused.
+        /// The request wasn't sent: there were too many requests, or too many that the provider refused.
         case shed = "shed"
         /// Something of ours failed, such as the database.
         case failed = "failed"
@@ -53,7 +53,7 @@ final class ExchangeMetrics: MetricsSource {
     private let providers: [ProviderName: Int]
     private let family: CounterFamily
 
-    /// Counts questions to these providers.
+    /// Metrics for these providers.
     init(providers: some Sequence<ProviderName>) {
         let names = providers.sorted()
         self.providers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
@@ -69,7 +69,7 @@ final class ExchangeMetrics: MetricsSource {
         )
     }
 
-    /// Counts one.
+    /// Counts a request.
     func count(_ provider: ProviderName, _ question: Question, _ outcome: Outcome) {
         guard let row = providers[provider], let place = Question.allCases.firstIndex(of: question),
             let column = Outcome.allCases.firstIndex(of: outcome)

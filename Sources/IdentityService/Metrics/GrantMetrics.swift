@@ -2,9 +2,9 @@ import IdentityDomain
 import ServiceKit
 import Synchronization
 
-/// How it goes with the tokens that providers granted. No token and no person is in it.
+/// Metrics of the tokens that providers granted. They contain no token and no user.
 final class GrantMetrics: MetricsSource {
-    /// What became of a token that came, or could have come, with a sign-in.
+    /// The outcome of a token that came, or could have come, with a sign-in.
     enum Kept: String, CaseIterable {
         /// It is kept.
         case kept = "kept"
@@ -12,11 +12,11 @@ final class GrantMetrics: MetricsSource {
         case abandoned = "abandoned"
         /// A newer one is kept.
         case superseded = "superseded"
-        /// The provider gave none for the code.
+        /// The provider issued no token for the code.
         case none = "none"
-        /// The code is not good, or somebody else's.
+        /// The code is invalid, or another user's.
         case refused = "refused"
-        /// Too many waited, or the process was told to end.
+        /// Too many waited, or the process was stopped.
         case lost = "lost"
         /// Something of ours failed, such as the database.
         case failed = "failed"
@@ -30,15 +30,15 @@ final class GrantMetrics: MetricsSource {
         }
     }
 
-    /// What came of checking a token, or of revoking one.
+    /// The outcome of a check or a revocation of a token.
     enum Asked: String, CaseIterable {
-        /// The token is good; or it was revoked.
+        /// The token is valid; or it was revoked.
         case done = "done"
-        /// The provider takes it no more.
+        /// The provider rejects the token.
         case refused = "refused"
-        /// The provider doesn't take us, or isn't configured.
+        /// The provider rejects our client, or isn't configured.
         case notConfigured = "not_configured"
-        /// The provider didn't answer, or can't.
+        /// The provider didn't answer, or had an error.
         case unavailable = "unavailable"
         /// The token can't be opened: its key isn't there, or the row was changed.
         case unopened = "unopened"
@@ -87,7 +87,7 @@ final class GrantMetrics: MetricsSource {
     )
     private let state = Mutex(State())
 
-    /// Counts for these providers, and for these apps whether their checks are stopped.
+    /// Metrics for these providers, and for these apps whether their checks are stopped.
     init(
         providers: some Sequence<ProviderName>,
         checkedApps: [(provider: ProviderName, clientID: String)] = []
@@ -130,24 +130,24 @@ final class GrantMetrics: MetricsSource {
     /// Counts a check.
     func countCheck(_ provider: ProviderName, _ outcome: Asked) { add(checks, Asked.allCases, provider, outcome) }
 
-    /// Counts a try to revoke. Not of a provider that isn't configured any more.
+    /// Counts a try to revoke. Does nothing for a provider that isn't configured any more.
     func countRevocation(_ provider: ProviderName, _ outcome: Asked) {
         add(revocations, Asked.allCases, provider, outcome)
     }
 
-    /// Counts people who were signed out.
+    /// Counts users who were signed out.
     func countSignedOut(_ provider: ProviderName, _ count: Int) {
         guard let row = rows[provider] else { return }
         signedOut[row].add(UInt64(count))
     }
 
-    /// Counts tokens that were sealed anew.
+    /// Counts resealed tokens.
     func countResealed(_ count: Int) { resealed[0].add(UInt64(count)) }
 
     /// Counts tokens that were given up.
     func countGivenUp(_ count: Int) { givenUp[0].add(UInt64(count)) }
 
-    /// Takes what waits now.
+    /// Sets the current backlog and the stopped checks.
     func set(_ backlog: GrantBacklog, stopped: [(provider: String, clientID: String, reason: String)]) {
         state.withLock { $0 = State(backlog: backlog, stopped: stopped) }
     }

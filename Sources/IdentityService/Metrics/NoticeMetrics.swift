@@ -2,21 +2,21 @@ import IdentityDomain
 import Postgres
 import ServiceKit
 
-/// What providers told, and what came of it.
+/// Metrics of provider notices and their outcomes.
 final class NoticeMetrics: MetricsSource {
-    /// What came of a message as it came in.
+    /// The outcome of receiving a message.
     enum Outcome: Hashable {
         /// It is stored.
         case stored
         /// It had been stored before.
         case repeated
-        /// It is forged, foreign, or not of these days.
+        /// It is forged, foreign, too old or from the future.
         case refused(NoticeRejection)
-        /// The provider's keys can't be had.
+        /// The provider's keys are unavailable.
         case providerUnavailable
-        /// The database can't be reached.
+        /// The database cannot be reached.
         case databaseUnavailable
-        /// Anything else, such as a caller who went away.
+        /// Anything else, such as a caller that disconnected.
         case failed
 
         static let all: [Outcome] =
@@ -32,7 +32,7 @@ final class NoticeMetrics: MetricsSource {
             }
         }
 
-        /// As the label says it: the reason on the wire where there is one.
+        /// The value of the label: the reason on the wire if there is one.
         var label: String {
             switch self {
             case .stored: "stored"
@@ -45,7 +45,7 @@ final class NoticeMetrics: MetricsSource {
         }
     }
 
-    /// Whether an event was about somebody whom we know.
+    /// Whether an event was about a known user.
     private static let whom = ["known", "unknown"]
 
     private let received = CounterFamily(
@@ -78,13 +78,13 @@ final class NoticeMetrics: MetricsSource {
         received[row * outcomes.count + column].add()
     }
 
-    /// Counts an event that was applied.
+    /// Counts an applied event.
     func count(_ notice: AppliedNotice) {
         guard let row = NoticeKind.allCases.firstIndex(of: notice.kind) else { return }
         applied[row * Self.whom.count + (notice.userID == nil ? 1 : 0)].add()
     }
 
-    /// Counts a try that failed.
+    /// Counts a failed try.
     func countFailure() { failures[0].add() }
 
     /// Counts events that were never applied.

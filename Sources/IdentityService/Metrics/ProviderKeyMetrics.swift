@@ -2,9 +2,9 @@ import IdentityDomain
 import Models
 import ServiceKit
 
-/// The providers' keys that are kept: how they were fetched, how many there are, how old they are.
+/// Metrics of the cached provider keys: fetches, numbers and ages.
 struct ProviderKeyMetrics: MetricsSource {
-    /// What a provider's keyring says of itself.
+    /// The metrics of a provider's keyring.
     struct Reading: Sendable {
         var provider: String
         var fetches: UInt64 = 0

@@ -2,17 +2,17 @@ import IdentityDomain
 import Postgres
 import ServiceKit
 
-/// How refreshes went: what was decided about the tokens that were presented.
+/// Metrics of refreshes: the decisions on presented refresh tokens.
 final class RefreshMetrics: MetricsSource {
-    /// What a refresh came to.
+    /// The outcome of a refresh.
     enum Outcome: Hashable {
         /// The session's row decided.
         case judged(RefreshVerdict)
-        /// The token is none of ours.
+        /// The token is not ours.
         case forged
         /// The database cannot be reached.
         case databaseUnavailable
-        /// Anything else, such as a caller who went away.
+        /// Anything else, such as a caller that disconnected.
         case failed
 
         static let all: [Outcome] =
@@ -40,10 +40,10 @@ final class RefreshMetrics: MetricsSource {
         values: Outcome.all.map { [$0.label] }
     )
 
-    /// Without any yet.
+    /// Metrics that start at zero.
     init() {}
 
-    /// Counts one.
+    /// Counts a refresh.
     func count(_ outcome: Outcome) {
         guard let index = outcomes[outcome] else { return }
         family[index].add()

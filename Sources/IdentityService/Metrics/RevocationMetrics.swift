@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// What was told to those who watch ended sessions, in sums.
+/// Counters of the messages and streams to watchers of ended sessions.
 final class RevocationCounts: Sendable {
     fileprivate let told = CounterFamily(
         "vestibule_identity_revocations_told_total",

@@ -2,35 +2,35 @@ import IdentityDomain
 import Postgres
 import ServiceKit
 
-/// How sign-ins went, by provider, outcome and proof.
+/// Metrics of sign-ins, by provider, outcome and proof.
 final class SignInMetrics: MetricsSource {
-    /// What a sign-in came to.
+    /// The outcome of a sign-in.
     enum Outcome: Hashable {
-        /// An account was made, or the one that was there was found; a retry of a session from before proofs were recorded has
-        /// none.
+        /// An account was created, or an existing one was found. A retry of a session from before proofs were recorded has no
+        /// proof.
         case newAccount(Proof?), knownAccount(Proof?)
         /// The provider's token was refused.
         case refused(TokenRejection)
         /// The sign-in was refused for another reason.
         case refusedOtherwise(SignInRefusal)
-        /// There is no account, and none was to be made.
+        /// There is no account, and none was to be created.
         case accountNotFound
-        /// The account is on the way into another one: the app tries again.
+        /// Another account is absorbing this account: the app retries.
         case accountHeld
         /// The provider is not configured.
         case providerUnknown
-        /// The provider's keys or answers cannot be had.
+        /// The provider's keys or answers are unavailable.
         case providerUnavailable
         /// The database cannot be reached.
         case databaseUnavailable
-        /// Anything else, such as a caller who went away.
+        /// Anything else, such as a caller that disconnected.
         case failed
 
         static let all: [Outcome] =
             ([nil] + Proof.allCases.map(Optional.some)).flatMap { [.newAccount($0), .knownAccount($0)] }
             + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
-            // Its reason is one of the token's.
+            // Its reason is the same as one of a token's.
             + SignInRefusal.allCases.filter { $0 != .subjectDiffers }.map(Outcome.refusedOtherwise)
 
         init(_ error: any Error) {
@@ -48,7 +48,7 @@ final class SignInMetrics: MetricsSource {
             }
         }
 
-        /// As the label says it: the reason on the wire where there is one.
+        /// The value of the label: the reason on the wire if there is one.
         var label: String {
             switch self {
             case .newAccount: "new_account"
@@ -64,7 +64,7 @@ final class SignInMetrics: MetricsSource {
             }
         }
 
-        /// How the session was proven; "none" where there is no session, or nobody knows.
+        /// How the session was proven; "none" if there is no session, or the proof is unknown.
         var proofLabel: String {
             switch self {
             case .newAccount(let proof), .knownAccount(let proof): proof?.rawValue ?? "none"
@@ -75,14 +75,14 @@ final class SignInMetrics: MetricsSource {
         }
     }
 
-    /// What stands for providers that are not configured.
+    /// The label for providers that are not configured.
     static let unknownProvider = "unknown"
 
-    /// What a provider says of a person besides who it is.
+    /// What a provider says about a user besides the identity.
     private enum Person {
-        /// Apple's guess whether somebody is a person, in the order of its numbers; the last one where it said nothing.
+        /// Apple's guess whether the user is a real person, in the order of its numbers; the last one if Apple sent none.
         static let statuses = ["unsupported", "unknown", "likely_real", "untold"]
-        /// Whether the e-mail is a relay address.
+        /// The kind of the e-mail address.
         static let emails = ["relay", "other", "none"]
     }
 
@@ -115,7 +115,7 @@ final class SignInMetrics: MetricsSource {
         )
     }
 
-    /// Counts what the provider said of a person who was let in. It is for people to look at, and lets nobody in or out.
+    /// Counts what the provider said about a user who signed in. This is for information only, and decides no sign-in.
     func countPerson(_ signIn: SignIn) {
         guard let row = providers[signIn.provider] else { return }
         let status = signIn.realUserStatus.map(Int.init) ?? Person.statuses.count - 1
@@ -124,7 +124,7 @@ final class SignInMetrics: MetricsSource {
         people[(row * Person.statuses.count + status) * Person.emails.count + email].add()
     }
 
-    /// Counts one; `provider` is nil for one that is not configured.
+    /// Counts a sign-in; `provider` is nil if it is not configured.
     func count(_ provider: ProviderName?, _ outcome: Outcome) {
         let row = provider.flatMap { providers[$0] } ?? providers.count
         guard let column = outcomes[outcome] else { return }

@@ -1,15 +1,15 @@
 import ServiceKit
 import Synchronization
 
-/// How telling the targets of webhooks goes.
+/// Metrics of deliveries to webhook targets.
 final class WebhookMetrics: MetricsSource {
-    /// What became of a try.
+    /// The outcome of a try.
     enum Outcome: String, CaseIterable {
         /// The target took the event.
         case delivered
-        /// It didn't, and is asked again.
+        /// It didn't take the event, which is retried.
         case failed
-        /// It didn't for the last time.
+        /// It didn't take the event in the last try.
         case parked
     }
 
@@ -35,10 +35,10 @@ final class WebhookMetrics: MetricsSource {
         tries[row * Outcome.allCases.count + column].add()
     }
 
-    /// Takes what waits now; nil where that isn't known.
+    /// Sets the current backlog; nil if it is unknown.
     func set(_ backlog: WebhookBacklog?, of target: String) { backlogs.withLock { $0[target] = backlog } }
 
-    /// Adds the families; none where there is no target.
+    /// Adds the families; none without targets.
     func write(to text: inout MetricsText) {
         tries.write(to: &text)
         let backlogs = backlogs.withLock { $0 }.sorted { $0.key < $1.key }

@@ -2,26 +2,26 @@ import IdentityDomain
 import JOSE
 import OutgoingHTTP
 
-/// Why a key set could not be fetched. Holds nothing secret.
+/// Why a key set could not be fetched. Contains no secret.
 enum KeyFetchError: Error, Sendable, Hashable {
     /// The provider answered with another status than 200.
     case status(Int)
-    /// The answer is no key set.
+    /// The response is no valid key set.
     case keySet(KeySetError)
 }
 
 /// Fetches key sets over HTTP.
 struct HTTPKeyFetcher: KeyFetching {
-    /// The longest answer, in bytes.
+    /// The longest response, in bytes.
     static let bodyBytesMax = 256 * 1024
-    /// How long a whole fetch may take, unless a test says otherwise: less than a sign-in may, so that who waits for it
-    /// is told what is the matter.
+    /// How long a whole fetch may take, unless a test says otherwise: less than a sign-in may, so that a waiting sign-in gets the
+    /// actual error.
     static let defaultTimeout: Duration = .seconds(3)
 
     private let http: any OutgoingClient
     private let timeout: Duration
 
-    /// A fetcher that asks by this client.
+    /// A fetcher that uses this client.
     init(_ http: any OutgoingClient, timeout: Duration = defaultTimeout) {
         self.http = http
         self.timeout = timeout

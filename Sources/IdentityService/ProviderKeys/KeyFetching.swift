@@ -1,10 +1,10 @@
 import JOSE
 
-/// A key set as a provider gave it.
+/// A key set from a provider.
 struct FetchedKeys: Sendable {
     /// The keys.
     let keySet: KeySet
-    /// What `Cache-Control` said; nil if nothing.
+    /// The `max-age` of `Cache-Control`; nil without one.
     let maxAgeSeconds: Int64?
 
     /// A fetched key set.
@@ -14,7 +14,7 @@ struct FetchedKeys: Sendable {
     }
 }
 
-/// Where key sets come from: HTTP, or whatever a test says.
+/// The source of key sets: HTTP, or a test's.
 protocol KeyFetching: Sendable {
     /// Fetches the key set at a URL; bounded in time and size by itself.
     func fetchKeys(from url: String) async throws -> FetchedKeys

@@ -4,22 +4,22 @@ import Logging
 import Models
 import Synchronization
 
-/// One provider's keys: performs what ``KeyCache`` decides.
+/// One provider's keys: performs the fetches that ``KeyCache`` decides on.
 ///
 /// Any thread. Look-ups that need a fetch wait for it; ``run()`` performs at most one at a time.
 final class ProviderKeyring: Sendable {
-    /// The most look-ups that wait for one fetch.
+    /// The maximum of look-ups that wait for one fetch.
     static let waitersMax = 1_024
 
     private struct State {
         var cache: KeyCache
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter: UInt64 = 0
-        /// Counts fetches that ended, so that one which ends before its waiter is in line is not waited for.
+        /// The number of ended fetches, so that no look-up waits for a fetch that ended before it was in line.
         var fetchesEnded = 0
-        /// Whether nobody fetches any more: the service is stopping.
+        /// Whether fetching has ended: the service is stopping.
         var isStopped = false
-        /// What is told of the fetches.
+        /// The metrics of the fetches.
         var reading: ProviderKeyMetrics.Reading
     }
 
@@ -50,7 +50,7 @@ final class ProviderKeyring: Sendable {
         (requests, requestFetch) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Performs fetches until the task is cancelled; then all who wait are let go.
+    /// Performs fetches until the task is cancelled; then all waiting look-ups fail.
     func run() async {
         for await _ in requests {
             await fetch()
@@ -59,13 +59,13 @@ final class ProviderKeyring: Sendable {
         endFetch { $0.cache.fetchFailed(nowMilliseconds: clock.nowMilliseconds) }
     }
 
-    /// How fetching went so far.
+    /// The metrics of the fetches so far.
     var reading: ProviderKeyMetrics.Reading { state.withLock { $0.reading } }
 
-    /// Whether there are keys that serve now, be it with or without one that somebody asks for.
+    /// Whether there are usable keys now, whether or not the one that a token asks for is among them.
     var isServing: Bool { state.withLock { $0.cache.isServing(nowMilliseconds: clock.nowMilliseconds) } }
 
-    /// The key, if it is there. Nothing is fetched.
+    /// The key, if it is cached. Nothing is fetched.
     func knownKey(id: String, algorithm: SignatureAlgorithm) -> VerificationKey? {
         let decision = state.withLock { state in
             state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: clock.nowMilliseconds)
@@ -74,7 +74,7 @@ final class ProviderKeyring: Sendable {
         return key
     }
 
-    /// The key, after a fetch if the cache wants one.
+    /// The key, after a fetch if the cache needs one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
         let (decision, fetchesEnded) = state.withLock { state in
             let now = clock.nowMilliseconds
@@ -144,8 +144,8 @@ final class ProviderKeyring: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns when a fetch has ended since the count was read; throws if the task is cancelled, too many wait, or
-    /// nobody fetches any more.
+    /// Returns when a fetch has ended since the count was read; throws if the task is cancelled, too many look-ups wait, or
+    /// fetching has ended.
     private func waitForFetch(after fetchesEnded: Int) async throws {
         let id = state.withLock { state in
             state.nextWaiter += 1

@@ -40,10 +40,10 @@ final class ProviderKeys: Sendable {
         }
     }
 
-    /// How fetching went so far, for each provider.
+    /// The metrics of the fetches so far, for each provider.
     var readings: [ProviderKeyMetrics.Reading] { providers.values.map(\.reading) }
 
-    /// Whether there are any keys of a provider that serve now.
+    /// Returns whether a provider has any usable keys now.
     func isServing(_ name: ProviderName) -> Bool { providers[name]?.isServing ?? false }
 
     /// The provider's key of this `kid`, fetched if need be.
@@ -54,7 +54,7 @@ final class ProviderKeys: Sendable {
         return try await keyring.key(id: id, algorithm: algorithm)
     }
 
-    /// The provider's key of this `kid`, if it is among those that serve now. Nothing is fetched.
+    /// The provider's key of this `kid`, if it is among the usable keys now. Nothing is fetched.
     func knownKey(id: String, algorithm: SignatureAlgorithm, of name: ProviderName) -> VerificationKey? {
         providers[name]?.knownKey(id: id, algorithm: algorithm)
     }

@@ -4,51 +4,51 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// Which people go from which developer team of Apple's to which.
+/// From which Apple developer team to which other one people are transferred.
 struct TeamTransfer: Sendable, Hashable {
     let from: String
     let to: String
 }
 
-/// Somebody who is to be asked about.
+/// A person whose identifier is to be requested from Apple.
 struct TransferredPerson: Sendable, Hashable {
     let userID: UserID
-    /// What Apple calls them as far as we know.
+    /// Apple's subject for them, as far as we know.
     let subject: String
-    /// By what they are handed over; nil before that is known.
+    /// The identifier of their transfer; nil before it is known.
     let transferSubject: String?
 }
 
-/// What came of giving an identity the subject that today's team has for it.
+/// The result of giving an identity the subject that today's team has for it.
 enum SubjectMove: Sendable, Hashable {
-    /// It has it now.
+    /// The identity has the subject now.
     case moved
-    /// Another identity has that subject, of this account.
+    /// Another identity, of this account, has that subject.
     case taken(by: UserID)
-    /// There is nothing to move: it was moved before, or its account is gone.
+    /// There is nothing to move: the identity was moved before, or its account is gone.
     case gone
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 struct TransferCounts: Sendable, Hashable {
     let transfer: TeamTransfer
-    /// Those whose identifiers are known, and who haven't arrived.
+    /// People whose identifiers are known, and who haven't arrived.
     let waiting: Int64
-    /// Those who have.
+    /// People who have arrived.
     let imported: Int64
 }
 
 extension IdentityStore {
-    /// How long a statement about transfers may take: the command's own wait for a lock is included.
+    /// The limit of a statement about transfers, including the command's own wait for a lock.
     static let transferStatementLimit: Duration = .seconds(60)
-    /// For how long a token isn't checked whose person is being handed over: Apple gives a transfer 60 days.
+    /// How long the token of a person in a transfer isn't checked: Apple gives a transfer 60 days.
     static let transferPauseMilliseconds: Int64 = 70 * 86_400_000
-    /// For how long it is known that somebody was handed over.
+    /// How long a person's transfer is remembered.
     static let transferMilliseconds: Int64 = 180 * 86_400_000
 
     // MARK: - Handing over
 
-    /// How many of Apple's people have no transfer identifier for a team yet.
+    /// Returns how many Apple identities have no transfer identifier for a team yet.
     func exportableCount(to team: String) async throws(PostgresError) -> Int64 {
         let rows = try await database.query(
             """
@@ -63,7 +63,7 @@ extension IdentityStore {
         return try rows.first?.decode(0) ?? 0
     }
 
-    /// The next of them, in the order of their subjects.
+    /// The next of these people, in the order of their subjects.
     func exportable(to team: String, after subject: String, limit: Int) async throws(PostgresError)
         -> [TransferredPerson]
     {
@@ -81,8 +81,8 @@ extension IdentityStore {
         return try rows.people()
     }
 
-    /// Keeps by what somebody is handed over. Their refresh token is left alone until the transfer is over: Apple may refuse it to
-    /// whichever team asks, and that would sign them out.
+    /// Records the transfer identifier of a person. Their refresh token is left alone until the transfer is over: Apple may refuse it to
+    /// either team, and that would sign them out.
     ///
     /// - Returns: false if the identity is gone.
     func keepTransfer(
@@ -114,7 +114,7 @@ extension IdentityStore {
 
     // MARK: - Taking over
 
-    /// How many were handed over and haven't arrived.
+    /// Returns how many people were handed over and haven't arrived.
     func importableCount(_ transfer: TeamTransfer) async throws(PostgresError) -> Int64 {
         let rows = try await database.query(
             """
@@ -126,7 +126,7 @@ extension IdentityStore {
         return try rows.first?.decode(0) ?? 0
     }
 
-    /// The next of them, in the order of their subjects.
+    /// The next of these people, in the order of their subjects.
     func importable(
         _ transfer: TeamTransfer,
         after subject: String,
@@ -144,7 +144,7 @@ extension IdentityStore {
         return try rows.people()
     }
 
-    /// Whether somebody is waited for who is handed over by this identifier.
+    /// Returns whether a person with this transfer identifier is still to arrive.
     func isTransferred(_ transferSubject: String, deadline: Deadline?) async throws(PostgresError) -> Bool {
         try await !database.query(
             "SELECT FROM apple_transfers WHERE transfer_sub = \(transferSubject)",
@@ -152,7 +152,7 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// The subject under which somebody is known who is handed over by this identifier; nil if nobody is.
+    /// The known subject of the person with this transfer identifier; nil if there is none.
     func subject(transferredBy transferSubject: String, deadline: Deadline?) async throws(PostgresError) -> String? {
         try await database.query(
             "SELECT subject FROM apple_transfers WHERE transfer_sub = \(transferSubject)",
@@ -160,11 +160,11 @@ extension IdentityStore {
         ).first?.decode(0)
     }
 
-    /// Gives the identity of somebody who was handed over the subject that today's team has for them. What the team before was
-    /// granted is forgotten, since it is worth nothing to this one. The audit log tells of it.
+    /// Gives the identity of a transferred person the subject that today's team has for them. The grant of the team before is forgotten,
+    /// since it is worth nothing to this team. The audit log records the move.
     ///
-    /// Any number may do it at once, sign-ins among them: one moves it, the others find it moved. Locks are taken as a sign-in takes
-    /// them.
+    /// Any number of callers may do this at once, sign-ins among them: one moves it, the others find it moved. Locks are taken in the
+    /// order of a sign-in.
     ///
     /// - Parameter privateEmail: the relay address for today's team; nil keeps what is known.
     func moveSubject(
@@ -177,11 +177,12 @@ extension IdentityStore {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         return try await database.withTransaction(
             retries: 3,
-            // Whoever signed in meanwhile by a token without the identifier has the subject, and is found the next time.
+            // A user who signed in meanwhile by a token without the identifier has the subject, and is found the next time.
             orAfter: { $0.isUniqueViolation(of: "provider_identities_pkey") },
             deadline: deadline
         ) { transaction in
-            // The key of apple_transfers follows by itself. Whoever waits here for another finds the subject changed, and nothing to do.
+            // The key of apple_transfers follows by itself. A caller that waits here for another one finds the subject changed, and does
+            // nothing.
             let moved = try await transaction.execute(
                 """
                 UPDATE provider_identities known SET subject = \(subject), email = COALESCE(\(privateEmail), known.email),
@@ -208,7 +209,7 @@ extension IdentityStore {
                 ).first
                 return try holder.map { .taken(by: UserID(try $0.decode(0, as: PostgresUUID.self))) } ?? .gone
             }
-            // A statement of its own: whoever was keeping a token held the identity, and is committed by now.
+            // A statement of its own: a caller that was keeping a token held the identity, and has committed by now.
             try await transaction.execute(
                 """
                 WITH forgotten AS (
@@ -227,7 +228,7 @@ extension IdentityStore {
         }
     }
 
-    /// The same for whoever signs in with a token that names them by an identifier. Nothing happens if nobody is waited for by it.
+    /// The same for a user whose token contains a transfer identifier. Nothing happens if no person is waited for by it.
     func moveSubject(of signIn: SignIn, nowMilliseconds: Int64, deadline: Deadline?) async throws {
         guard let transferSubject = signIn.transferSubject, signIn.provider == .apple,
             try await isTransferred(transferSubject, deadline: deadline)
@@ -242,7 +243,7 @@ extension IdentityStore {
 
     // MARK: - Looking, forgetting
 
-    /// How far each transfer is, and how many people of Apple's there are.
+    /// The progress of each transfer, and the number of people with Apple identities.
     func transferCounts() async throws(PostgresError) -> (people: Int64, transfers: [TransferCounts]) {
         let people = try await database.query(
             "SELECT count(*) FROM provider_identities WHERE provider = 'apple'",
@@ -265,7 +266,7 @@ extension IdentityStore {
         return (people ?? 0, counts)
     }
 
-    /// Forgets transfers that are long over, at most `limit` people of them, and tells how many.
+    /// Forgets transfers that ended long ago, of at most `limit` people, and returns how many.
     func forgetTransfers(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.transferMilliseconds)
         let rows = try await database.execute(
@@ -280,7 +281,7 @@ extension IdentityStore {
 }
 
 extension Rows {
-    /// The people of columns of an account, a subject and a transfer identifier.
+    /// The people in rows with the columns account, subject and transfer identifier.
     fileprivate func people() throws(PostgresError) -> [TransferredPerson] {
         var people: [TransferredPerson] = []
         for row in self {

@@ -4,23 +4,23 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// A name that was told for a person by a try that did not sign in.
+/// A user's name that came with an attempt that did not sign in.
 struct KeptName: Sendable, Hashable {
     /// The key of its row.
     let key: [UInt8]
     let fullName: String
-    /// The token that it came with, sealed; nil if that was verified when it came.
+    /// The token that it came with, sealed; nil if the token was verified when it came.
     let sealedToken: [UInt8]?
     /// When it came, in Unix milliseconds.
     let toldAtMilliseconds: Int64
 }
 
 extension IdentityStore {
-    /// Keeps what was told with credentials that can't sign in now. What is kept first stays; where too much is kept
-    /// already, in all or from one address, nothing is.
+    /// Keeps the details that came with credentials that can't sign in now. The details kept first stay. Nothing is kept where too much
+    /// is kept already, in total or from one address.
     ///
     /// - Parameters:
-    ///   - sealedToken: the token, if it is to be verified yet.
+    ///   - sealedToken: the token, if it is still to be verified.
     ///   - addressCode: the client's address as a keyed hash; nil where it is not known.
     func keep(
         _ told: FirstSignInDetails,
@@ -48,7 +48,7 @@ extension IdentityStore {
         )
     }
 
-    /// The names that were told for a person before their account was made, the oldest first.
+    /// The names that were kept for a person before their account was created, oldest first.
     func keptNames(
         of person: FirstSignInDetails.Person,
         _ provider: ProviderName,
@@ -83,9 +83,9 @@ extension IdentityStore {
         }
     }
 
-    /// Gives an account's identity the name that was told for it, if it has none, and forgets all that was kept for the person there.
+    /// Gives an account's identity the name that was kept for it, if it has none, and forgets all that was kept for the person there.
     ///
-    /// - Returns: whether the identity has got the name.
+    /// - Returns: whether the identity got the name.
     func take(
         _ name: String,
         toldFor person: FirstSignInDetails.Person,
@@ -108,7 +108,8 @@ extension IdentityStore {
         return named.affected > 0
     }
 
-    /// Forgets what was told for the person of an account that is closed. Rows that a sign-in holds are left to it or to their end.
+    /// Forgets the details kept for the user of an account that is being closed. Rows that a sign-in has locked are left to it or to
+    /// their expiry.
     func forgetToldNames(of userID: UserID, in transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """
@@ -121,7 +122,7 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets what was told with credentials that never proved themselves, at most `limit` of it, and tells how many.
+    /// Forgets details whose credentials were never proven, at most `limit`, and returns how many.
     func forgetToldOnce(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.execute(

@@ -5,27 +5,27 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// Who asks for a change of an account's providers.
+/// The session that requests a change of an account's providers.
 struct LinkingSession: Sendable, Hashable {
     let userID: UserID
     let sessionID: SessionID
 }
 
 extension IdentityStore {
-    /// How often a change of providers is tried again after PostgreSQL broke a deadlock.
+    /// How often a change of providers is retried after PostgreSQL broke a deadlock.
     static let linkRetriesMax = 3
-    /// How often a link is begun anew because somebody signed in with the identity for the first time in that moment.
+    /// How often a link is restarted because the identity signed in for the first time at that moment.
     static let linkTriesMax = 3
 
-    /// Links the identity of verified credentials to an account, which uses them up; then they open it.
+    /// Links the identity of verified credentials to an account, and uses the credentials up. The identity then opens the account.
     ///
-    /// Locks are taken as a sign-in takes them: the credentials' fingerprints, identities in the order of their names, the account.
-    /// All that a link goes by is judged under the locks, so of those who want one identity, or link one provider to an account, at
-    /// the same moment one gets through.
+    /// Locks are taken in the order of a sign-in: the credentials' fingerprints, identities in the order of their names, the account. All
+    /// that a link depends on is judged under the locks, so of callers that want one identity, or link one provider to an account, at the
+    /// same moment one succeeds.
     ///
-    /// - Parameter opensSession: whether a session is to be opened by the credentials then. They open none if they were used up by
+    /// - Parameter opensSession: whether the credentials are to open a session afterwards. They open none if they were used up by
     ///   anything but linking to this account.
-    /// - Returns: whether it is new; false if the account had it before, and then nothing was done.
+    /// - Returns: whether the link is new; false if the account had it before, and then nothing was done.
     /// - Throws: `IdentityError` with `link`, or with what a sign-in by the credentials would be refused for, or with
     ///   `sessionInvalid` or `sessionRevoked` of the session, or with `recentSignInRequired` or `proofRequired`, and nothing is
     ///   done; or what the database throws.
@@ -58,13 +58,12 @@ extension IdentityStore {
         throw PostgresError.unavailable("the identity was signed in with for the first time again and again")
     }
 
-    /// Takes a provider's identity from an account, in one transaction: the sessions that it opened end, what the provider granted is
-    /// to be revoked, and whoever signs in with it from then on is somebody new. Announce the end of sessions when this returns
-    /// true.
+    /// Removes a provider's identity from an account, in one transaction: the sessions that it opened end, the provider's grant is to be
+    /// revoked, and a user who signs in with it from then on gets a new account. Announce the end of sessions when this returns true.
     ///
-    /// Locks are taken as by ``link(_:to:nowMilliseconds:deadline:)``, then sessions in the order of their ids.
+    /// Locks are taken as in ``link(_:to:nowMilliseconds:deadline:)``, then sessions in the order of their ids.
     ///
-    /// - Parameter configured: the providers that sign in people now: an account must keep one of them.
+    /// - Parameter configured: the providers that accept sign-ins now: an account must keep one of them.
     /// - Returns: false if the account has no identity of the provider; then nothing was done.
     /// - Throws: `IdentityError.link(.lastProvider)`, `providerLinkedTooRecently`, or of the session as a link; or what the database
     ///   throws.
@@ -126,7 +125,7 @@ extension IdentityStore {
         }
     }
 
-    /// Whether tickets that are not there any more have linked an identity to an account, and it is linked still.
+    /// Returns whether tickets that no longer exist have linked an identity to an account, and it is still linked.
     func haveLinked(
         tickets fingerprint: [UInt8],
         _ provider: ProviderName,
@@ -161,13 +160,14 @@ extension IdentityStore {
         let own = identities.filter { $0.userID == session.userID }
         let wanted = identities.first { $0.provider == signIn.provider.value && $0.subject == signIn.subject }
         if let wanted, wanted.userID == session.userID, !wanted.isUnproven {
-            // Those that linked may have to be shown again, since the answer was lost. Others that are used up prove nothing now.
+            // Credentials that linked may have to be presented again, since the response was lost. Others that are used up prove nothing
+            // now.
             if opensSession, told == nil, try await !haveLinked(signIn, to: session.userID, in: transaction) {
                 throw try await refusal(of: signIn) { try await transaction.execute($0) }
             }
             return false
         }
-        // Credentials that the same absorption has taken are known by that.
+        // Credentials that the same absorption has taken are recognised by that.
         if told == nil, let wanted, wanted.userID != session.userID { throw IdentityError.link(.identityTaken) }
         guard let told else { throw try await refusal(of: signIn) { try await transaction.execute($0) } }
         if let wanted {
@@ -185,16 +185,16 @@ extension IdentityStore {
         return true
     }
 
-    /// What was told with credentials before they could be verified.
+    /// Details that came with credentials before they could be verified.
     private struct Told {
         let email: String?
         let fullName: String?
     }
 
-    /// Uses credentials up as the statement that opens a session does; nil if they are used up, or may not be used now.
+    /// Uses credentials up, as the statement that opens a session does; nil if they are used up, or may not be used now.
     ///
-    /// In the place of the session's id stands what names no session: it gives nobody tokens, and is known again when the same
-    /// account asks once more.
+    /// The session's id is replaced by a mark that names no session: no client gets tokens by it, and it is recognised when the same
+    /// account sends the request once more.
     private func claim(
         _ signIn: SignIn,
         for userID: UserID,
@@ -236,7 +236,7 @@ extension IdentityStore {
         return Told(email: email, fullName: fullName)
     }
 
-    /// Whether credentials were used up by linking to an account.
+    /// Returns whether credentials were used up by linking to an account.
     private func haveLinked(
         _ signIn: SignIn,
         to userID: UserID,
@@ -250,8 +250,8 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// Throws unless the account is there, the session is alive, and an act may stand on its sign-in. Locks the account against all
-    /// who change what it consists of, and nobody who only begins or uses a session.
+    /// Throws unless the account exists, the session is live, and its sign-in allows the act. Locks the account against all changes of
+    /// what it consists of, but not against calls that only begin or use a session.
     ///
     /// - Returns: the provider that opened the session.
     func check(
@@ -263,7 +263,7 @@ extension IdentityStore {
         try await transaction.query(
             "SELECT FROM accounts WHERE user_id = \(session.userID.uuid) FOR NO KEY UPDATE"
         )
-        // Of an account that was deleted meanwhile there is none. A statement of its own, to see what was waited for.
+        // An account that was deleted meanwhile has no session. A statement of its own, to see the changes that were waited for.
         let row = try await transaction.query(
             """
             SELECT \(unsafeSQL: Self.isEnded), expires_at <= \(now), proof, created_at, provider FROM sessions session
@@ -290,8 +290,8 @@ extension IdentityStore {
         return provider
     }
 
-    /// Makes the identity the account's. One that the account's person registered without proof is proven by it, and what was told of
-    /// it before is not kept.
+    /// Adds the identity to the account. An identity that the account's user registered without proof is proven by it, and the details of
+    /// it from before are not kept.
     private func insert(
         _ signIn: SignIn,
         _ told: Told,
@@ -326,7 +326,7 @@ extension IdentityStore {
         if rows.affected == 0 { throw IdentityAppeared() }
     }
 
-    /// What stands in the place of a session's id for credentials that linked. No session has it.
+    /// The mark in place of a session's id for credentials that linked. No session has it.
     static func mark(of userID: UserID, _ fingerprint: [UInt8]) -> PostgresUUID {
         let hash = SHA256.hash(Array("vestibule link 1\0".utf8) + userID.bytes + fingerprint)
         // 128 bits of a hash: never nil.

@@ -6,29 +6,29 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// A number that is proven to be a user's, of which profile is told.
+/// A proven phone number of a user, to be delivered to profile.
 struct PhoneProofEvent: OutboxEvent, Hashable {
-    /// By which profile applies it once.
+    /// With this id profile applies the event once.
     let eventID: EventID
     /// The user.
     var userID: UserID
     /// The number, E.164 with the leading plus.
     let phoneNumber: String
-    /// By what it is known: `provider`, `assertion` or `import`.
+    /// How the number was proven: `provider`, `assertion` or `import`.
     let proof: String
-    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only then it opens an imported account. False if
+    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only such a number opens an imported account. False if
     /// that isn't known.
     let isSignInProven: Bool
-    /// When it was accepted, in Unix milliseconds of identity's clock, if it is sent late: a number that the user chose since stays. Nil
-    /// while the user waits for the answer, who does nothing else before it.
+    /// When it was accepted, in Unix milliseconds of identity's clock, if it is sent late: a number that the user chose since then stays.
+    /// Nil while the user waits for the response, and so does nothing else before it.
     let acceptedAtMilliseconds: Int64?
-    /// How often profile failed on it alone.
+    /// How often profile failed on this event alone.
     var failureCount = 0
     /// The span of the write that made it.
     var trace: TraceContext?
 }
 
-/// Proven numbers of which profile wasn't told yet.
+/// Proven numbers that were not delivered to profile yet.
 typealias PhoneProofOutbox = TableOutbox<PhoneProofRows>
 
 /// The rows of the outbox: a user's proofs stay in order.
@@ -54,31 +54,30 @@ struct PhoneProofRows: OutboxRows {
     }
 }
 
-/// What profile made of a proof.
+/// How profile settled a proof.
 enum PhoneProofOutcome: Sendable, Hashable {
-    /// The number is the user's; perhaps others lost it by that, or what they had by it.
+    /// The number is the user's. Other users may have lost it, or what they had because of it.
     case proven(takenFrom: [UserID])
-    /// Somebody else has proven it and keeps it.
+    /// Another user has proven it and keeps it.
     case conflict
-    /// No such number is taken.
+    /// Such numbers are not accepted.
     case notAllowed
-    /// The user chose another number since.
+    /// The user has chosen another number since.
     case outdated
     /// The user's account was closed meanwhile.
     case accountClosed
 }
 
 extension IdentityStore {
-    /// For how long a provider's number isn't told again that profile doesn't take.
+    /// How long a provider's number that profile doesn't accept is not sent again.
     static let refusedPhoneMilliseconds: Int64 = 86_400_000
 
-    /// Writes down that an assertion proves a number, for profile to be told; once for each assertion.
+    /// Records that an assertion proves a number, for delivery to profile; once for each assertion.
     ///
     /// - Parameters:
-    ///   - sessionID: the session that brings it, which must be a proven one for the number to open an imported account; nil if it
-    ///     isn't known.
+    ///   - sessionID: the session of the request. It must be proven for the number to open an imported account; nil if it isn't known.
     ///   - keys: hash the number, newest first.
-    /// - Returns: the event to tell profile of; that of before if the assertion comes again.
+    /// - Returns: the event to deliver to profile; the earlier one if the assertion comes again.
     /// - Throws: `IdentityError.sessionRevoked` if the account was closed meanwhile; `IdentityError.phoneAssertion(.invalid)` if its `jti` was
     ///   another user's or number's; what the database throws.
     func enter(
@@ -147,11 +146,11 @@ extension IdentityStore {
         guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
             throw IdentityError.phoneAssertion(.invalid)
         }
-        // Their person was answered before, and may have chosen another number since. What doesn't wait any more profile has decided.
+        // The user got a response before, and may have chosen another number since. A proof that no longer waits was settled by profile.
         return event(EventID(earlier), isProven, acceptedAtMilliseconds: enteredAt?.milliseconds)
     }
 
-    /// Whether an older proof of the same user waits, which must be told before this one.
+    /// Returns whether an older proof of the same user waits. It must be delivered before this one.
     func hasOlderProof(than event: PhoneProofEvent, deadline: Deadline?) async throws(PostgresError) -> Bool {
         try await !database.query(
             """
@@ -162,10 +161,12 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// Writes down what profile made of a proof, and forgets the number: once, whoever told it. A provider's number that another has proven is
-    /// news again, as if it had not been told; one that isn't taken at all is remembered as that for a while, beside the one before it.
+    /// Records how profile settled a proof, and forgets the number: once, no matter which delivery was first. A provider's number that
+    /// another user has proven counts as news again, as if it had not been sent. A number that isn't accepted at all is remembered as
+    /// such for a while, beside the one before it.
     ///
-    /// - Returns: false if the proof waits still, since its user's account is absorbed: it is told of the one that absorbs it.
+    /// - Returns: false if the proof still waits because its user's account is being absorbed: it is then delivered for the absorbing
+    ///   account.
     func settle(
         _ event: PhoneProofEvent,
         as outcome: PhoneProofOutcome,
@@ -183,7 +184,7 @@ extension IdentityStore {
             told += takenFrom.map { (.phoneTaken, $0) }
         case .conflict: told.append((.phoneConflict, event.userID))
         case .notAllowed: isRefused = true
-        // The person's later choice stands: it isn't news again.
+        // The user's later choice stands: the number isn't news again.
         case .outdated: isTaken = true
         case .accountClosed: break
         }
@@ -214,14 +215,14 @@ extension IdentityStore {
             deadline: deadline
         )
         if !rows.isEmpty { return true }
-        // Settled before, by whoever told it too; or it is another's now, or will be.
+        // Settled before, by another delivery; or the proof belongs to another account now, or will.
         return try await database.query(
             "SELECT FROM phone_proofs WHERE event_id = \(event.eventID.uuid)",
             deadline: deadline
         ).isEmpty
     }
 
-    /// Forgets assertions that would not be accepted any more, at most `limit` of them, and tells how many.
+    /// Forgets assertions that would not be accepted any more, at most `limit`, and returns how many.
     func forgetPhoneAssertions(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
         let refusedBefore = PostgresTimestamp(milliseconds: nowMilliseconds - Self.fingerprintMarginMilliseconds)
         return try await database.execute(
@@ -236,7 +237,7 @@ extension IdentityStore {
 }
 
 extension Query.StringInterpolation {
-    /// Whether a session of a user, alive or over, was proven by a nonce or a code.
+    /// Whether a session of a user, live or ended, was proven by a nonce or a code.
     fileprivate mutating func appendInterpolation(isProven sessionID: SessionID?, of userID: UserID) {
         appendLiteral("EXISTS (SELECT FROM sessions bringing WHERE bringing.session_id = ")
         appendInterpolation(sessionID?.uuid)

@@ -6,23 +6,23 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// What a sign-in came to.
+/// The result of a sign-in.
 struct SignInOutcome: Sendable, Hashable {
     var session: StoredSession
     let isNewUser: Bool
     /// How the session was proven; nil for one from before proofs were recorded.
     let proof: Proof?
-    /// The number that the provider proved now, which profile is to be told; nil for none that is news.
+    /// The number that the provider proved now, to be delivered to profile; nil if there is no news.
     var phoneProof: PhoneProofEvent?
 }
 
-/// A number that a sign-in proves, as it is written down.
+/// A number that a sign-in proves, as it is stored.
 struct SignInPhone: Sendable {
-    /// By which profile applies it once, if it is news.
+    /// With this id profile applies the number once, if it is news.
     let eventID: EventID
     /// E.164 with the leading plus.
     let phoneNumber: String
-    /// Its codes under our keys, newest first, by which it is known again.
+    /// Keyed hashes of the number, newest key first, by which it is recognised.
     let hashes: [[UInt8]]
 
     /// The number of a sign-in; nil if it proves none.
@@ -33,7 +33,7 @@ struct SignInPhone: Sendable {
         hashes = Self.hashes(of: phoneNumber, keys: keys)
     }
 
-    /// A number's codes under our keys, in their order.
+    /// A number's hashes under our keys, in their order.
     static func hashes(of phoneNumber: String, keys: [[UInt8]]) -> [[UInt8]] {
         keys.map { SHA256.authenticationCode(of: Array(phoneNumber.utf8), key: $0) }
     }
@@ -43,15 +43,14 @@ extension IdentityStore {
     /// Runs one statement and returns its rows.
     typealias Execute = @Sendable (Query) async throws -> Rows
 
-    /// Opens a session for a verified sign-in, making the account if the subject is new, or returns the session that
-    /// the same token bought a moment ago.
+    /// Opens a session for a verified sign-in, creating the account if the subject is new, or returns the session that the same token
+    /// opened a moment ago.
     ///
-    /// One statement writes everything, the name that is told once included, so nothing of it can be lost. Of
-    /// concurrent calls with one token exactly one finds its fingerprint new; of concurrent first sign-ins of one
-    /// subject exactly one inserts the identity, and the others get its account. The first proof of a person who was
-    /// registered without one ends all that was opened without, by a trigger, which sees what was committed meanwhile. If the
-    /// account has too many sessions, a function that the statement calls ends those used longest ago, one sign-in to an
-    /// account after the other.
+    /// One statement writes everything, including the name that a provider sends only once, so nothing of it can be lost. Of concurrent
+    /// calls with one token exactly one finds its fingerprint new; of concurrent first sign-ins of one subject exactly one inserts the
+    /// identity, and the others get its account. The first proof of a person who was registered without one ends all that was opened
+    /// without, by a trigger, which sees what was committed meanwhile. If the account has too many sessions, a function that the
+    /// statement calls ends the least recently used ones, for one sign-in to an account after the other.
     ///
     /// - Parameter reservation: an address to reserve for the account in the same transaction; nil if there is none.
     /// - Throws: `IdentityError.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
@@ -112,8 +111,8 @@ extension IdentityStore {
         do {
             rows = try await execute(statement)
         } catch let error as PostgresError where error.sqlState == .foreignKeyViolation && !signIn.createsAccount {
-            // The account was there when the statement began, and its deletion was waited for: the identity would be new, and no
-            // account was made for it.
+            // The account existed when the statement began, and the statement waited for its deletion: the identity would be new, and no
+            // account was created for it.
             throw IdentityError.accountNotFound
         }
         guard let row = rows.first else {
@@ -161,10 +160,10 @@ extension IdentityStore {
         return outcome
     }
 
-    /// The column that a statement with a number has beside: whether the number is news.
+    /// The extra column of a statement with a number: whether the number is news.
     private static let phoneNewsColumn = 8
 
-    /// What a statement's failure means that opens a session: `end_excess_sessions` undoes it where the account is blocked.
+    /// The error for a failed statement that opens a session: `end_excess_sessions` undoes it where the account is blocked.
     static func refusal(_ error: any Error) -> any Error {
         (error as? PostgresError)?.sqlState == accountIsBlocked ? IdentityError.signIn(.accountBlocked) : error
     }
@@ -175,7 +174,7 @@ extension IdentityStore {
     /// How many sessions an account may keep beside a new one.
     var sessionsKept: Int32 { Int32(clamping: limits.sessionsMax - 1) }
 
-    /// Sessions that were last used at this time or before are over.
+    /// Sessions that were last used at this time or before have ended.
     func idleStart(_ now: PostgresTimestamp) -> PostgresTimestamp {
         PostgresTimestamp(microsecondsSince1970: now.microsecondsSince1970 - limits.inactivitySeconds * 1_000_000)
     }
@@ -300,15 +299,15 @@ extension IdentityStore {
             """
     }
 
-    /// Nothing is told that is new, or only the app tells it and a token told the one that is known. What nobody proved isn't
-    /// kept for whom it is proven.
+    /// The sign-in brings no new e-mail, or only the app sent it and a token brought the known one. An unproven address isn't kept for a
+    /// proven person.
     private static let keepsEmail =
         "(known.unproven_dialect IS NULL AND (EXCLUDED.email IS NULL"
         + " OR EXCLUDED.is_email_told AND known.email IS NOT NULL AND NOT known.is_email_told))"
 }
 
 extension Query.StringInterpolation {
-    /// The condition of a sign-in with a number that its account isn't on the way into an older one, which the number opens: nothing is
+    /// The condition of a sign-in with a number: its account isn't being absorbed into an older one that the number opens. Nothing is
     /// used up then.
     fileprivate mutating func appendInterpolation(unless signIn: SignIn, isOpeningAnAccountBy phone: SignInPhone?) {
         guard phone != nil else { return }
@@ -319,9 +318,9 @@ extension Query.StringInterpolation {
         appendLiteral(")")
     }
 
-    /// The part of a sign-in that writes a proven number down for profile, unless the provider told the same of the person before:
-    /// they may have chosen another one since. One that isn't taken here is told again after a day, since the policy may be another by then.
-    /// Sign-ins without a number are a statement of their own, without it.
+    /// The part of a sign-in that records a proven number for profile, unless the provider sent the same one for the person before: they
+    /// may have chosen another one since. A number that isn't accepted is sent again after a day, since the policy may be another by
+    /// then. Sign-ins without a number use a statement of their own, without this part.
     fileprivate mutating func appendInterpolation(
         told phone: SignInPhone?,
         by signIn: SignIn,

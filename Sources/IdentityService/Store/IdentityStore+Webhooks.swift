@@ -3,19 +3,19 @@ import Postgres
 import RPC
 
 extension IdentityStore {
-    /// How long a statement about webhooks may take.
+    /// The limit of a statement about webhooks.
     static let webhookStatementLimit: Duration = .seconds(30)
-    /// For how long a target is known after the last replica that has it in its configuration was there.
+    /// How long a target is known after the last replica that has it in its configuration was seen.
     static let webhookTargetMilliseconds: Int64 = 3_600_000
-    /// For how long parked events are kept.
+    /// How long parked events are kept.
     static let parkedMilliseconds: Int64 = 30 * 86_400_000
 
     // MARK: - Targets
 
-    /// Writes down that a target is to be told of its types from now on.
+    /// Records that a target receives events of its types from now on.
     ///
-    /// - Parameter isNew: whether it is told for the first time since the start: only then its types are taken, so that of two
-    ///   replicas with different configurations the one that was started last prevails, and a target that was stopped goes on.
+    /// - Parameter isNew: whether this is its first registration since the start. Only then its types are taken, so that of two replicas
+    ///   with different configurations the one that was started last prevails, and a target that was stopped continues.
     func register(_ target: WebhookTarget, isNew: Bool, nowMilliseconds: Int64) async throws(PostgresError) {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         try await database.execute(
@@ -30,7 +30,7 @@ extension IdentityStore {
         )
     }
 
-    /// Stops a target for all replicas, until one is started or something of it is replayed.
+    /// Stops a target for all replicas, until a replica starts or an event of it is replayed.
     func stop(_ target: WebhookTarget, nowMilliseconds: Int64) async throws(PostgresError) {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         try await database.execute(
@@ -39,7 +39,7 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets targets that nobody has configured for a while: from then on no row is written for them.
+    /// Forgets targets that no replica has had in its configuration for a while: from then on no row is written for them.
     func forgetWebhookTargets(nowMilliseconds: Int64) async throws(PostgresError) -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.webhookTargetMilliseconds)
         return try await database.execute("DELETE FROM webhook_targets WHERE seen_at <= \(before)").affected
@@ -47,8 +47,8 @@ extension IdentityStore {
 
     // MARK: - Deliveries
 
-    /// Takes what a target is to be told now, those due longest first, for a while: until then nobody else takes it, and after that
-    /// whoever had it is gone.
+    /// Claims a target's due deliveries, those due longest first, for a while: until then no other worker takes them, and after that the
+    /// worker that claimed them is gone.
     func claimWebhooks(
         for target: WebhookTarget,
         limit: Int,
@@ -97,7 +97,7 @@ extension IdentityStore {
         return messages
     }
 
-    /// Forgets what was delivered.
+    /// Forgets a delivered event.
     func forgetDelivered(_ message: WebhookMessage) async throws(PostgresError) {
         try await database.execute(
             "DELETE FROM webhook_deliveries WHERE event_id = \(message.eventID) AND target = \(message.target)",
@@ -105,7 +105,7 @@ extension IdentityStore {
         )
     }
 
-    /// Puts off what failed, or parks it. Does nothing if somebody else has tried it since.
+    /// Postpones a failed delivery, or parks it. Does nothing if another worker has tried it since.
     ///
     /// - Parameter nextMilliseconds: when it is tried again; nil if it is parked.
     func postpone(
@@ -127,11 +127,11 @@ extension IdentityStore {
         )
     }
 
-    /// Parks what waits for targets that nobody tells anything any more, once it has waited for as long as others are tried; at most
-    /// `limit` of it, and tells how much.
+    /// Parks deliveries to targets that no replica serves any more, once they have waited for as long as others are retried; at most
+    /// `limit`, and returns how many.
     func parkForgotten(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        // Later than those who deliver park it.
+        // Later than the workers that deliver park it.
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - WebhookPauses.triedMilliseconds - 3_600_000)
         return try await database.execute(
             """
@@ -148,7 +148,7 @@ extension IdentityStore {
         ).affected
     }
 
-    /// Forgets what was parked long ago, at most `limit` of it, and tells how much.
+    /// Forgets events that were parked long ago, at most `limit`, and returns how many.
     func forgetParked(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.parkedMilliseconds)
         return try await database.execute(

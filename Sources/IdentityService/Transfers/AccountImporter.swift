@@ -3,11 +3,11 @@ import Models
 import RPC
 import ServiceKit
 
-/// How far an import is.
+/// The progress of an import.
 public struct ImportProgress: Sendable, Hashable {
     /// How many bytes of the first file were read.
     public internal(set) var bytes: Int64 = 0
-    /// How many it has.
+    /// The size of the first file in bytes.
     public internal(set) var byteCount: Int64 = 0
     /// How many rows were read.
     public internal(set) var rows: Int64 = 0
@@ -15,32 +15,32 @@ public struct ImportProgress: Sendable, Hashable {
     public internal(set) var made: Int64 = 0
     /// How many accounts were there already.
     public internal(set) var there: Int64 = 0
-    /// How many people nobody can reach any more.
+    /// How many accounts no user can sign in to any more.
     public internal(set) var unreachable: Int64 = 0
-    /// How often something of a row didn't come in.
+    /// How many parts of rows were rejected.
     public internal(set) var rejections: Int64 = 0
-    /// How often that was all of it.
+    /// How many rows were rejected as a whole.
     public internal(set) var rejectedRows: Int64 = 0
 }
 
-/// What is imported, from where to where.
+/// The files of an import, and its output files.
 public struct ImportOrder: Sendable {
     /// How the files are read.
     public var plan: ImportPlan
     /// Their paths.
     public var files: [String]
-    /// Where it goes on; nil for the beginning.
+    /// Where the import resumes; nil for the beginning.
     public var position: ImportPosition?
-    /// Whether nothing is to be changed.
+    /// Whether to change nothing.
     public var isDry: Bool
     /// The CSV file for rejected rows.
     public var rejectsPath: String
-    /// Where is told whom nobody can reach any more.
+    /// The CSV file for accounts that no user can sign in to any more.
     public var unreachablePath: String
-    /// Where is told what accounts are called now whose ids could not be kept; nil for nowhere.
+    /// The CSV file for the new ids of accounts whose ids could not be kept; nil for none.
     public var idsPath: String?
 
-    /// Where files for the time of the import go: beside those that it writes.
+    /// The folder for temporary files of the import: beside those that it writes.
     var scratchFolder: String {
         rejectsPath.lastIndex(of: "/").map { $0 == rejectsPath.startIndex ? "/" : String(rejectsPath[..<$0]) } ?? "."
     }
@@ -65,12 +65,12 @@ public struct ImportOrder: Sendable {
     }
 }
 
-/// Brings the accounts of files in, batch by batch, and hands to profile what it keeps of them.
+/// Imports the accounts of files, batch by batch, and hands profile the data that profile keeps of them.
 ///
-/// What a batch rejects stands in its file before profile is told of the batch, and profile keeps where it is: so one that was killed
-/// goes on from there, and nothing is lost of what is told.
+/// The rejected rows of a batch are written to their file before profile gets the batch, and profile keeps the position. So a killed
+/// import resumes from there, and no rejection is lost.
 struct AccountImporter {
-    /// How many ids are read at once for the file of them.
+    /// How many ids are read at once for the file of ids.
     private static let idsPage = 5000
 
     let store: IdentityStore
@@ -79,11 +79,11 @@ struct AccountImporter {
     let policy: PhonePolicy
     let clock: WallClock
 
-    /// Does it.
+    /// Runs the import.
     ///
     /// - Parameters:
     ///   - output: the descriptor that profile reads.
-    ///   - tell: is told how far it is.
+    ///   - tell: called with the progress after each batch.
     func run(to output: Int32, _ tell: (ImportProgress) -> Void) async throws -> ImportProgress {
         let files = try order.files.map { path throws(ImportError) in try FileInput(path) }
         let digest = try AccountReader.digest(order.plan, files)
@@ -100,7 +100,7 @@ struct AccountImporter {
         let profile = ProfileStreamWriter(output)
         try profile.begin(.init(digest: digest, source: order.plan.sourceName, isDry: order.isDry))
         var progress = ImportProgress(byteCount: reader.byteCount)
-        // Of this run: one that goes on finds what a killed one has made as anything that is there.
+        // Of this run only: a resumed import treats accounts that a killed one made as already there.
         var earlier: Set<UserID> = []
         var isDone = false
         while !isDone {
@@ -131,7 +131,7 @@ struct AccountImporter {
         return progress
     }
 
-    /// Brings a batch in, and tells which of its accounts are there.
+    /// Imports a batch. Returns which of its accounts exist now.
     private func finish(
         _ candidates: [ImportCandidate],
         _ earlier: Set<UserID>,

@@ -2,18 +2,18 @@ import IdentityDomain
 import Models
 import RPC
 
-/// Hands all of Apple's people over to another developer team, or takes over those whom another one handed over.
+/// Hands all Apple users over to another developer team, or takes over the users whom another team handed over.
 ///
-/// It goes through them in the order of their subjects, keeps each answer at once, and asks again whoever has none: one that was
-/// killed goes on where it was by being run again, and two at once do no harm.
+/// It goes through the users in the order of their subjects, stores each answer at once, and asks only about users without an
+/// answer. So a killed command resumes when it is run again, and two at once do no harm.
 struct AppleTransfer: Sendable {
-    /// The most questions at once.
+    /// The maximum of concurrent requests.
     static let atOnceMax = 8
-    /// How often Apple may answer nobody, one time after the other.
+    /// After so many rounds in a row without any answer the command fails.
     static let failuresMax = 12
-    /// The longest pause between these, in seconds: with ``failuresMax`` some seven minutes in all.
+    /// The longest pause between such rounds, in seconds: with ``failuresMax`` some seven minutes in all.
     static let pauseSecondsMax: Int64 = 60
-    /// Where all of so many are rejected it is the team that is wrong.
+    /// If at least so many are rejected and none succeeds, the team is wrong.
     static let rejectedFirstMax: Int64 = 20
 
     private enum Outcome: Sendable {
@@ -28,10 +28,10 @@ struct AppleTransfer: Sendable {
     let endpoint: UserMigrationEndpoint
     let order: AppleTransferOrder
     let clock: WallClock
-    /// Waits; a test doesn't.
+    /// Waits; tests replace it.
     var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// From which team to which.
+    /// The two teams of the transfer.
     ///
     /// - Throws: ``AppleTransferError`` if the order doesn't fit the configuration.
     func teams() throws(AppleTransferError) -> TeamTransfer {
@@ -45,9 +45,9 @@ struct AppleTransfer: Sendable {
         return transfer
     }
 
-    /// Does it, or with a dry order counts whom there is and asks Apple for an access token.
+    /// Runs the transfer. A dry order only counts the users and asks Apple for an access token.
     ///
-    /// - Throws: ``AppleTransferError``, or what the database throws; what was done until then stays done.
+    /// - Throws: ``AppleTransferError``, or the database's errors; finished users stay done.
     func run(_ tell: @Sendable (AppleTransferEvent) -> Void) async throws -> AppleTransferProgress {
         let transfer = try teams()
         let total =
@@ -75,7 +75,7 @@ struct AppleTransfer: Sendable {
         }
     }
 
-    /// Asks about people until there is an answer about each, no faster than ordered.
+    /// Asks about users until there is an answer for each, no faster than ordered.
     private func finish(
         _ people: [TransferredPerson],
         _ transfer: TeamTransfer,
@@ -120,7 +120,7 @@ struct AppleTransfer: Sendable {
         }
     }
 
-    /// Asks about each, a few at once, and keeps what is answered.
+    /// Asks about each user, a few at once, and stores the answers.
     private func ask(
         _ people: [TransferredPerson],
         _ transfer: TeamTransfer,
@@ -195,7 +195,7 @@ struct AppleTransfer: Sendable {
         throw AppleTransferError.unavailable
     }
 
-    /// Waits longer each time, and not each command as long as the others.
+    /// Waits longer each time, with jitter between commands.
     private func wait(_ failures: Int, _ tell: @Sendable (AppleTransferEvent) -> Void) async throws {
         let seconds = min(Self.pauseSecondsMax, 1 << Int64(min(failures, 6)))
         tell(.waiting(seconds: seconds))

@@ -1,27 +1,27 @@
 import IdentityDomain
 
-/// What an operator asks for when apps go to another developer team of Apple's.
+/// An operator's order for a transfer of apps to another Apple developer team.
 public struct AppleTransferOrder: Sendable, Hashable {
-    /// Which half of it.
+    /// The two steps of a transfer.
     public enum Step: Sendable, Hashable {
-        /// As the team that the apps leave: what to hand over of each person to the team of this id.
+        /// As the team that the apps leave: get each user's transfer identifier for the team of this id.
         case export(to: String)
-        /// As the team that they come to: who the people are that the team of this id handed over.
+        /// As the team that the apps go to: get the new subjects of the users whom the team of this id handed over.
         case `import`(from: String)
     }
 
-    /// How many people Apple is asked about in a second, at most.
+    /// The allowed values of ``perSecond``.
     public static let perSecondRange = 1...200
-    /// The same where nothing is said.
+    /// The default of ``perSecond``.
     public static let perSecondDefault = 20
 
-    /// Which half.
+    /// The step to do.
     public var step: Step
-    /// The app that asks; nil if there is no question which.
+    /// The client id for requests to Apple; nil if all apps with a key belong to one team.
     public var clientID: String?
-    /// How many people Apple is asked about in a second at most, within ``perSecondRange``.
+    /// The maximum of users to ask Apple about per second, within ``perSecondRange``.
     public var perSecond: Int
-    /// Whether nothing is to be changed, and Apple asked for an access token alone.
+    /// Whether to change nothing, and to ask Apple for an access token only.
     public var isDry: Bool
 
     /// An order.
@@ -38,43 +38,43 @@ public struct AppleTransferOrder: Sendable, Hashable {
     }
 }
 
-/// How far a command is.
+/// The progress of a command.
 public struct AppleTransferProgress: Sendable, Hashable {
-    /// How many there were to be asked about at the beginning.
+    /// The number of users to ask about at the beginning.
     public internal(set) var total: Int64
-    /// Those of whom it is done.
+    /// The users that are done.
     public internal(set) var done: Int64 = 0
-    /// Those of whom it can't be: each was told of (``AppleTransferEvent/rejected(userID:reason:)``).
+    /// The users that were rejected, each reported by ``AppleTransferEvent/rejected(userID:reason:)``.
     public internal(set) var rejected: Int64 = 0
-    /// Those whom somebody else did meanwhile, a sign-in of theirs or another command, or whose account is gone.
+    /// The users that a sign-in or another command did meanwhile, or whose account is gone.
     public internal(set) var gone: Int64 = 0
 
-    /// All of whom an answer is known.
+    /// All users with a known result.
     public var seen: Int64 { done + rejected + gone }
 }
 
-/// What a command tells while it works.
+/// A report of a running command.
 public enum AppleTransferEvent: Sendable, Hashable {
-    /// More is done.
+    /// The command has progressed.
     case progress(AppleTransferProgress)
-    /// An account whose person can't be handed over or taken over, and why: a word of Apple's, or `subject_taken` with the account
+    /// An account whose user can't be handed over or taken over, and why: Apple's error code, or `subject_taken` with the account
     /// that has the subject.
     case rejected(userID: String, reason: String)
-    /// Apple can't answer now, and is asked again after so many seconds.
+    /// Apple can't answer now; the next try is after so many seconds.
     case waiting(seconds: Int64)
 }
 
-/// Why a transfer ended before its end. What was done stays done; the same command goes on from there.
+/// Why a transfer ended early. Finished users stay done; the same command resumes from there.
 public enum AppleTransferError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The configuration has not what it takes.
+    /// The configuration lacks a required setting.
     case notConfigured(String)
-    /// That is no team's id.
+    /// The team id is invalid.
     case teamInvalid
     /// The team to hand over to, or to take over from, is the configuration's own.
     case sameTeam(String)
-    /// Apple doesn't take the app's key.
+    /// Apple rejects the app's key.
     case refused(String)
-    /// Of the first that Apple was asked about it knows none.
+    /// Apple knows none of the first users that it was asked about.
     case allRejected(Int64)
     /// Apple did not answer for too long.
     case unavailable

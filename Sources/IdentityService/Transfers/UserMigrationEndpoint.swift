@@ -3,14 +3,14 @@ import JOSE
 import Models
 import OutgoingHTTP
 
-/// Apple's `/auth/usermigrationinfo`, asked in the name of one team by one app.
+/// Apple's `/auth/usermigrationinfo`, called for one team with one app's client id.
 struct UserMigrationEndpoint: Sendable {
-    /// How long Apple may take for an answer.
+    /// How long Apple may take to respond.
     static let timeout: Duration = .seconds(10)
 
     /// The developer team.
     let teamID: String
-    /// The app that asks.
+    /// The client id of the calling app.
     let clientID: String
     private let tokenURL: String
     private let url: String
@@ -19,8 +19,8 @@ struct UserMigrationEndpoint: Sendable {
 
     /// The endpoint of a provider's app.
     ///
-    /// - Parameter clientID: the app; nil for the first that has a key, of those in apps before those of websites.
-    /// - Throws: ``AppleTransferError`` if there is no such app, or the configuration doesn't say which.
+    /// - Parameter clientID: the app; nil for the first one with a key, native apps before websites.
+    /// - Throws: ``AppleTransferError`` if there is no such app, or the choice is ambiguous.
     init(
         _ providers: [ProviderName: ProviderConfiguration],
         clientID: String?,
@@ -67,12 +67,12 @@ struct UserMigrationEndpoint: Sendable {
         )
     }
 
-    /// By what a person is handed over to a team.
+    /// Gets the transfer identifier by which a user is handed over to a team.
     func transferSubject(of subject: String, to team: String, token: String) async -> UserMigrationAnswer<String> {
         await ask([("sub", subject), ("target", team)], at: url, token: token, UserMigration.transferSubject)
     }
 
-    /// Who a person is that was handed over to this team.
+    /// Gets the new subject of a user who was handed over to this team.
     func arrival(_ transferSubject: String, token: String) async -> UserMigrationAnswer<UserMigration.Arrival> {
         await ask([("transfer_sub", transferSubject)], at: url, token: token, UserMigration.Arrival.init)
     }

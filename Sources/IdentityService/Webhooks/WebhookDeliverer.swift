@@ -6,31 +6,31 @@ import Postgres
 import ServiceKit
 import Synchronization
 
-/// Tells the targets of webhooks what happened, each at its own pace. Each replica runs one.
+/// Delivers events to the webhook targets, to each at its own pace. Each replica runs one.
 ///
-/// Of an event for a target: taken for a while → sent → it was taken, and its row goes, or it is put off, in the end parked. Whoever is
-/// killed in between leaves it to whoever takes it when the while is over; then it is sent again, with the same id.
+/// The steps of an event for a target: it is leased → sent → taken, and its row is deleted; or it is postponed, and in the end parked.
+/// If a replica is killed in between, another one leases the event when the lease is over, and sends it again with the same id.
 struct WebhookDeliverer: Sendable {
-    /// How often is looked for what is due.
+    /// How often to look for due events.
     static let interval: Duration = .seconds(1)
-    /// How long a target may take to answer.
+    /// How long a target may take to respond.
     static let timeout: Duration = .seconds(15)
-    /// For how long a replica has an event to itself: it sends at once, and is done well before.
+    /// How long a replica leases an event: it sends at once, and is done well before.
     static let leaseMilliseconds: Int64 = 60_000
-    /// The most requests to a target that are under way at once, of a replica.
+    /// The maximum of concurrent requests from a replica to a target.
     static let atOnceMax = 8
-    /// How often targets are told to the database, and what waits is counted.
+    /// How often the targets are registered in the database, and how often the backlog is counted.
     static let registrationInterval: Duration = .seconds(60)
     static let watchInterval: Duration = .seconds(15)
-    /// A target's failures are logged no more often.
+    /// The least time between two log lines about a target's failures.
     private static let logIntervalMilliseconds: Int64 = 60_000
 
-    /// Bounds of a client for so many targets, in which no request waits for the connection of another's: a target that never
-    /// answers holds up its own events alone.
+    /// The limits of a client for so many targets. No request waits for the connection of another target's: a target that never
+    /// responds delays its own events only.
     static func limits(targets: Int, loops: Int) -> HTTPSClient.Limits {
         var limits = HTTPSClient.Limits()
         limits.requestsMax = targets * atOnceMax
-        // All may be of one host and on one loop, among which connections are divided.
+        // All targets may be on one host and one event loop, and connections are divided among the loops.
         limits.connectionsPerHostMax = limits.requestsMax * loops
         limits.connectionsMax = limits.connectionsPerHostMax
         return limits
@@ -84,7 +84,7 @@ struct WebhookDeliverer: Sendable {
 
     // MARK: - Targets
 
-    /// Tells the database who is to be told of what, again and again until it knows.
+    /// Registers the targets and their event types in the database, and retries until that succeeds.
     private func register() async {
         while !Task.isCancelled {
             if await register(areNew: true) { return }
@@ -99,7 +99,7 @@ struct WebhookDeliverer: Sendable {
         }
     }
 
-    /// Tells the database who is to be told of what. False if it can't be told.
+    /// Registers the targets and their event types in the database. Returns false if that fails.
     func register(areNew: Bool) async -> Bool {
         do {
             for target in targets {
@@ -114,7 +114,7 @@ struct WebhookDeliverer: Sendable {
         }
     }
 
-    /// Counts what waits until the task is cancelled.
+    /// Counts the waiting events until the task is cancelled.
     func watch() async {
         while !targets.isEmpty, !Task.isCancelled {
             for target in targets {
@@ -127,8 +127,8 @@ struct WebhookDeliverer: Sendable {
 
     // MARK: - Deliveries
 
-    /// Delivers to one target until the task is cancelled: as many requests as may be under way at once, each of which makes room
-    /// for the next.
+    /// Delivers to one target until the task is cancelled: up to ``atOnceMax`` requests are under way at once, and each that ends
+    /// makes room for the next.
     private func deliver(to target: WebhookTarget) async {
         let underWay = Count()
         let bell = CoalescingSignal()
@@ -157,7 +157,7 @@ struct WebhookDeliverer: Sendable {
         }
     }
 
-    /// Delivers all that is due for one target, for tests and whoever has time to wait.
+    /// Delivers all that is due for one target, for tests and callers that have time to wait.
     func round(_ target: WebhookTarget) async {
         while !Task.isCancelled {
             let messages = await claim(for: target, limit: Self.atOnceMax)
@@ -186,14 +186,14 @@ struct WebhookDeliverer: Sendable {
         do throws(OutgoingHTTPError) {
             answer = WebhookAnswer(try await http.send(request))
         } catch {
-            // What was given up as this process ends is due again when its while is over.
+            // An event whose request was cancelled because this process ends is due again when its lease is over.
             if error.cause == .cancelled { return }
             answer = .failed(error.description, wishMilliseconds: 0)
         }
         do {
             try await settle(message, of: target, answer)
         } catch {
-            // Due again when its while is over.
+            // Due again when its lease is over.
             tell(target, "what became of an event is not written down", cause: "\(error)")
         }
     }
@@ -234,7 +234,7 @@ struct WebhookDeliverer: Sendable {
         tell(target, "an event is parked, and not tried again", cause: cause)
     }
 
-    /// A line a minute for each target: what fails fails for thousands of events alike.
+    /// Logs at most one line a minute for each target: a failure concerns thousands of events alike.
     private func tell(_ target: WebhookTarget, _ what: Logger.Message, cause: String) {
         guard !Task.isCancelled else { return }
         let now = clock.nowMilliseconds
@@ -248,13 +248,13 @@ struct WebhookDeliverer: Sendable {
     }
 }
 
-/// What a target said to an event.
+/// A target's response to an event.
 enum WebhookAnswer: Sendable, Hashable {
-    /// It has it.
+    /// It took the event.
     case taken
-    /// It wants no more.
+    /// It wants no more events.
     case gone
-    /// It hasn't it, and may want to be left alone for a while.
+    /// It didn't take the event, and may ask for a pause.
     case failed(String, wishMilliseconds: Int64)
 
     init(_ response: OutgoingResponse) {
@@ -262,7 +262,7 @@ enum WebhookAnswer: Sendable, Hashable {
         case 200...299: self = .taken
         case 410: self = .gone
         default:
-            // RFC 9110 section 10.2.3; a date in its place is not looked at.
+            // RFC 9110 section 10.2.3; a date in its place is ignored.
             let seconds = Int64(response.header("retry-after")).map { min(max(0, $0), 86_400) } ?? 0
             self = .failed("status \(response.status)", wishMilliseconds: seconds * 1000)
         }

@@ -3,18 +3,18 @@ import OutgoingHTTP
 import Postgres
 import ServiceModels
 
-/// An event that a target is to be told, as a row of the database has it.
+/// An event for a webhook target, as read from the database.
 struct WebhookMessage: Sendable {
     let eventID: PostgresUUID
     let target: String
     let type: String
-    /// When it happened, as RFC 3339 writes it.
+    /// When it happened, in RFC 3339 format.
     let occurredAt: String
     /// A JSON object.
     let data: String
-    /// How often it was tried, this time included.
+    /// The number of tries, including this one.
     let tries: Int32
-    /// Since when it is tried.
+    /// When it was first tried.
     let triedFrom: PostgresTimestamp
 
     /// The message's id, the same at each try and for each target.
@@ -25,7 +25,7 @@ struct WebhookMessage: Sendable {
         Array(#"{"type":"\#(type)","timestamp":"\#(occurredAt)","data":\#(data)}"#.utf8)
     }
 
-    /// The request of a try.
+    /// The request for one try.
     func request(to target: WebhookTarget, timeout: Duration, nowSeconds: Int64) -> OutgoingRequest {
         let (id, body) = (id, body)
         let signatures = target.secrets.map { $0.signature(id: id, timestamp: nowSeconds, body: body) }
@@ -43,6 +43,6 @@ struct WebhookMessage: Sendable {
         )
     }
 
-    /// How much of an answer's body is read, and dropped.
+    /// How many bytes of a response's body are read and dropped.
     private static let answerBytesMax = 16_384
 }

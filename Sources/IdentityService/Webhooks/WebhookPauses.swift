@@ -1,18 +1,18 @@
-/// When an event is tried again that a target didn't take.
+/// When to retry an event that a target didn't take.
 enum WebhookPauses {
-    /// For how long an event is tried.
+    /// How long an event is tried.
     static let triedMilliseconds: Int64 = 3 * 86_400_000
     /// The pause after the first try, and the longest one.
     static let firstMilliseconds: Int64 = 5_000
     static let longestMilliseconds: Int64 = 6 * 3_600_000
 
-    /// When it is tried again: three times as late after each try, up to six hours, a quarter more or less by chance, and for the
-    /// last time when its time is over. Nil if it was over.
+    /// The time of the next try. The pause triples after each try, up to six hours, with a random quarter more or less. The last
+    /// try is when the event's time is over; nil if it was over already.
     ///
     /// - Parameters:
-    ///   - tries: how often it was tried, at least 1.
-    ///   - triedFromMilliseconds: since when.
-    ///   - wishMilliseconds: how long the target wants to be left alone, which counts up to the longest pause.
+    ///   - tries: the number of tries, at least 1.
+    ///   - triedFromMilliseconds: when it was first tried.
+    ///   - wishMilliseconds: the pause that the target asks for, which counts up to the longest pause.
     ///   - random: a number in `0..<1`.
     static func next(
         tries: Int,
@@ -24,7 +24,7 @@ enum WebhookPauses {
         let end = triedFromMilliseconds + triedMilliseconds
         guard nowMilliseconds < end else { return nil }
         var pause = firstMilliseconds
-        // Nine are more than the longest.
+        // Nine triplings are more than the longest pause.
         for _ in 1..<min(max(tries, 1), 10) { pause *= 3 }
         pause = min(pause, longestMilliseconds)
         let jittered = Int64(Double(pause) * (0.75 + random / 2))

@@ -2,17 +2,17 @@ import JOSE
 import RPC
 import ServiceKit
 
-/// A secret that a target and we share, by which it knows that a message is ours: `whsec_` and the base64 of 24 to 64 bytes, as
-/// Standard Webhooks has it. It is printed nowhere.
+/// A secret shared with a target, by which it verifies that a message is ours: `whsec_` and the base64 of 24 to 64 bytes, as in
+/// Standard Webhooks. It is never printed.
 struct WebhookSecret: Sendable {
     static let prefix = "whsec_"
     static let byteCounts = 24...64
-    /// The longest text of one, its line end included.
+    /// The maximum of bytes of its text, including the line end.
     static let textBytesMax = 128
 
     private let key: Secret
 
-    /// A secret from its text; nil if it is none.
+    /// A secret from its text; nil if it is malformed.
     init?(_ text: String) {
         guard text.hasPrefix(Self.prefix), text.utf8.count <= Self.textBytesMax,
             let bytes = Base64.decode(text.utf8.dropFirst(Self.prefix.utf8.count)),

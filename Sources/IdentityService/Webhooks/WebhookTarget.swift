@@ -1,25 +1,25 @@
 import IdentityDomain
 
-/// A server that is told of events.
+/// A webhook target: a server that receives events.
 struct WebhookTarget: Sendable {
-    /// The most targets.
+    /// The maximum of targets.
     static let countMax = 16
-    /// The most secrets that sign for one: an old and a new one, and some.
+    /// The maximum of secrets that sign for one target: an old and a new one, and some more.
     static let secretsMax = 4
 
-    /// The name by which it is configured, and stands in metrics, logs and the database.
+    /// Its name in the configuration, metrics, logs and the database.
     let name: String
-    /// Where it is. What stands behind the host may be as good as a secret, so it isn't shown.
+    /// Its URL. The part after the host may be as good as a secret, so it isn't shown.
     let url: String
-    /// The URL as far as it is shown.
+    /// The part of the URL that may be shown.
     let place: String
-    /// All sign, so that the target may change from one to the other whenever it wants.
+    /// Each secret signs, so that the target may switch from one to another at any time.
     let secrets: [WebhookSecret]
-    /// What it is told of.
+    /// The event types that it receives.
     let types: Set<WebhookType>
-    /// Whether it may be asked at a private address, and by `http`.
+    /// Whether it may have a private address, and use `http`.
     let mayBePrivate: Bool
 
-    /// The types as they stand in the database.
+    /// The event types as stored in the database.
     var typeNames: [String] { types.map(\.rawValue).sorted() }
 }

@@ -5,7 +5,7 @@ import ServiceModels
 import ServiceStore
 
 extension AccountStore {
-    /// How much there is of an account.
+    /// Returns how much data an account has.
     func trace(_ userID: UserID) async throws -> AccountTrace {
         try await AccountPlace.trace(
             userID.uuid,
@@ -21,9 +21,9 @@ extension AccountStore {
                 AccountPlace("blocked_inviters", "inviter_user_id = person.id", as: "blocked_by"),
                 AccountPlace("merged_numbers"), AccountPlace("group_keys"), AccountPlace("asked_numbers"),
                 AccountPlace("held_accounts"),
-                // Identity was not told yet.
+                // Not delivered to identity yet.
                 AccountPlace("event_outbox"),
-                // For their apps, for a day.
+                // For the user's own devices, for a day.
                 AccountPlace("group_events"),
                 AccountPlace("quotas", "subject = uuid_send(person.id)"),
             ],
@@ -32,7 +32,7 @@ extension AccountStore {
         )
     }
 
-    /// All that is known of an account, as a JSON object: also whom the person added.
+    /// All data of an account, as a JSON object: also the people whom the user added.
     func export(_ userID: UserID) async throws -> String {
         let user = userID.uuid
         let rows = try await database.query(

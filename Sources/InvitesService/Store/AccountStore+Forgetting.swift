@@ -5,37 +5,37 @@ import RPC
 import ServiceModels
 import ServiceStore
 
-/// What is forgotten of a user whose account is closed: bounded parts, each in a transaction of its own. What was forgotten stays so.
+/// Deletes the data of a user whose account is closed: bounded parts, each in a transaction of its own. What was deleted stays deleted.
 extension AccountStore {
-    /// How many of the user's groups are looked for at once.
+    /// How many of the user's groups are read at once.
     static let groupsFoundMax = 1_000
-    /// How many groups one transaction has locked.
+    /// How many groups one transaction locks.
     static let groupsTogetherMax = 8
-    /// How many rows of a table one transaction forgets beside those of groups.
+    /// How many rows of a table one transaction deletes besides those of groups.
     static let rowsTogetherMax = 1_000
-    /// How long one transaction may take, with those that are begun anew in its place.
+    /// How long one transaction may take, including its retries.
     static let partLimit = Duration.seconds(5)
-    /// How often a part is begun anew because a group that was to be deleted got a member meanwhile.
+    /// How often a part is retried because a group that was to be deleted got a member meanwhile.
     private static let triesMax = 4
 
-    /// A group that was to be deleted got a member in that moment, who is to have it.
+    /// A group that was to be deleted just got a member, who becomes its owner.
     private struct GroupInherited: Error {}
 
-    /// Forgets a user whose account is closed, part by part, until all is forgotten or the time is over. At least one part is tried. A
-    /// group that fails or is held by somebody doesn't keep the other groups; what there is beside groups is forgotten behind all of them.
+    /// Deletes the data of a user whose account is closed, part by part, until nothing is left or the time is over. It tries at least one
+    /// part. A group that fails, or that another transaction holds, doesn't block the other groups. Data outside groups is deleted last.
     ///
     /// - Parameters:
-    ///   - end: when no further part is begun.
-    ///   - deadline: when the part under way is given up; nil for no earlier than it takes.
+    ///   - end: when no further part begins.
+    ///   - deadline: when the current part is cancelled; nil lets it take its time.
     /// - Returns: whether nothing is left.
-    /// - Throws: what the first group threw that failed, when the others are done.
+    /// - Throws: the error of the first group that failed, after the others are done.
     func forget(
         _ userID: UserID,
         until end: ContinuousClock.Instant,
         deadline: Deadline? = nil
     ) async throws -> Bool {
         let user = userID.uuid
-        // What is forgotten behind the rest, each alone: groups that somebody else holds, and those of a part that failed.
+        // Groups that are retried after the rest, each alone: those that another transaction holds, and those of a part that failed.
         var late: [PostgresUUID] = []
         var failure: (any Error)?
         var after = Self.nobody
@@ -59,7 +59,7 @@ extension AccountStore {
             after = last
         } while true
         failure = nil
-        // Not always the same ones first: one that is held for long keeps none behind it for ever.
+        // In random order, so that a group that is held for long doesn't block the ones behind it forever.
         for group in late.shuffled() {
             do { _ = try await forget(user, in: [group], isWaiting: true, deadline: deadline) } catch {
                 guard !Task.isCancelled else { throw error }
@@ -67,7 +67,7 @@ extension AccountStore {
             }
             guard ContinuousClock.now < end else { break }
         }
-        // The blocks of those who don't want the user stay until no group names them: by these it is seen what is declined in it.
+        // The blocks against the user stay until no group names the user: they decide what is declined in a group.
         if let failure { throw failure }
         guard late.isEmpty || ContinuousClock.now < end else { return false }
         while try await forgetRest(of: userID, deadline: deadline) {
@@ -76,7 +76,7 @@ extension AccountStore {
         return true
     }
 
-    /// Groups in which there is something of a user, in the order of their ids, behind one.
+    /// Groups that have data of a user, in the order of their ids, after a given one.
     private func groups(
         of user: PostgresUUID,
         after: PostgresUUID,
@@ -99,15 +99,15 @@ extension AccountStore {
         ).map { try $0.decode(0, as: PostgresUUID.self) }
     }
 
-    /// When a part ends that begins now.
+    /// The deadline of a part that begins now.
     private static func partDeadline(_ deadline: Deadline?) -> Deadline {
         min(.after(partLimit), deadline ?? .never)
     }
 
-    /// Takes a user out of groups, in one transaction that locks them in the order of their ids.
+    /// Removes a user from groups, in one transaction that locks them in the order of their ids.
     ///
-    /// - Parameter isWaiting: whether groups that somebody else holds are waited for.
-    /// - Returns: the groups that are held by somebody else, where they aren't waited for; they are as they were.
+    /// - Parameter isWaiting: whether to wait for groups that another transaction holds.
+    /// - Returns: the groups that another transaction holds, if it doesn't wait for them; they are unchanged.
     private func forget(
         _ user: PostgresUUID,
         in groups: [PostgresUUID],
@@ -143,15 +143,15 @@ extension AccountStore {
         throw PostgresError.unavailable("groups of a closed account got members again and again")
     }
 
-    /// Gives the user's groups to their heirs, and deletes those without a member, with the numbers that nobody else waits for.
+    /// Gives the user's groups to their heirs, and deletes those without a member, with the numbers that no other group waits for.
     private func hand(
         on groups: [PostgresUUID],
         _ user: PostgresUUID,
         in transaction: PostgresTransaction
     ) async throws {
         try await Self.giveToHeirs(groups, of: user, in: transaction)
-        // Whoever is linked at this moment by a replica of the version before holds the row that this waits for, and is no pending member
-        // after it.
+        // A replica of the previous version may be linking a pending member now. It holds the row that this waits for, and the row is no
+        // pending member afterwards.
         let phones = try await transaction.execute(
             """
             DELETE FROM members m USING groups g
@@ -173,7 +173,7 @@ extension AccountStore {
         try await PhoneStore.forgetUnused(phones, in: transaction)
     }
 
-    /// Forgets what there is of a user beside groups, at most ``rowsTogetherMax`` rows of each table; whether there may be more.
+    /// Deletes the data of a user outside groups, at most ``rowsTogetherMax`` rows of each table. Returns whether there may be more.
     private func forgetRest(of userID: UserID, deadline: Deadline?) async throws -> Bool {
         let user = userID.uuid
         return try await database.withTransaction(
@@ -189,7 +189,7 @@ extension AccountStore {
                 """
             ).affected
             let row = try await transaction.execute(Self.restOf(user))[0]
-            // Behind all that triggers tell of it.
+            // After all deletions whose triggers write events about the user.
             let events = try await transaction.execute(
                 """
                 DELETE FROM group_events WHERE (xid, id) IN (
@@ -201,7 +201,7 @@ extension AccountStore {
         }
     }
 
-    /// Deletes rows that are the user's alone, and tells of how many of one table at most.
+    /// Deletes rows that belong to the user alone, and returns the largest number of rows deleted from one table.
     private static func restOf(_ user: PostgresUUID) -> Query {
         """
         WITH withdrawn AS (

@@ -7,17 +7,17 @@ import ServiceModels
 import ServiceStore
 
 extension AccountStore {
-    /// For how long it is known which absorptions were refused: much longer than a call is on its way.
+    /// How long refused absorptions are remembered: much longer than a call is on its way.
     static let refusedAbsorptionMilliseconds: Int64 = 86_400_000
 
     /// Holds a user who is in no group, in one transaction: nothing changes for them until their account is closed or reopened.
     ///
-    /// Whoever claims a number for the user, adds one that they have to a group or makes them a group at the same moment comes before
-    /// and keeps the account, or after and is told to try again: those who apply events or join by the user's lock, those who add by the
-    /// number's row, and those who make groups by the count of the user's groups.
+    /// Another call at the same moment may claim a number for the user, add the user's number to a group or create a group for the user. It
+    /// comes before, and the account stays; or after, and gets an error that says to retry. Calls that apply events or join are ordered by
+    /// the user's lock, calls that add by the number's row, and calls that create groups by the count of the user's groups.
     ///
-    /// - Parameter groups: by what groups of the user are counted.
-    /// - Returns: whether the user is held, or was forgotten; false for an absorption that was refused before, whatever is there now.
+    /// - Parameter groups: the quota that counts the user's groups.
+    /// - Returns: whether the user is held, or was forgotten; false for an absorption that was refused before, whatever the state is now.
     /// - Throws: `InvitesError.accountHeld` while another absorption holds the user.
     func hold(
         _ userID: UserID,
@@ -36,7 +36,7 @@ extension AccountStore {
                 "SELECT FROM phones WHERE user_id = \(user) ORDER BY phone COLLATE \"C\" FOR UPDATE"
             )
             try await QuotaStore.lock(groups, of: userID.bytes, nowMilliseconds: nowMilliseconds, in: transaction)
-            // A statement of its own, since its snapshot must have what was waited for.
+            // A separate statement, since its snapshot must include what was waited for.
             let row = try await transaction.query(
                 """
                 SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(user)),
@@ -70,7 +70,7 @@ extension AccountStore {
         }
     }
 
-    /// Ends the holding of a user by an absorption, and keeps that from holding them later.
+    /// Ends the hold of a user by an absorption, and keeps that absorption from holding the user later.
     func reopen(
         _ userID: UserID,
         absorption: EventID,
@@ -87,7 +87,7 @@ extension AccountStore {
         }
     }
 
-    /// Forgets which absorptions were refused long ago, at most `limit` of them, and tells how many.
+    /// Deletes absorptions that were refused long ago, at most `limit` of them, and returns how many.
     func forgetRefusedAbsorptions(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.refusedAbsorptionMilliseconds)
         return try await database.execute(

@@ -2,11 +2,12 @@ import InvitesDomain
 import Models
 import Postgres
 
-/// How groups forget a user, in transactions that have them locked.
+/// Removes a user's traces from groups, in transactions that have the groups locked.
 extension AccountStore {
-    /// Takes a user out of groups, which are locked. Nothing of them is left there: whom they added was added by who added them next, or by
-    /// nobody, and whom they confirmed was confirmed by nobody, so that closing the account later has to look for nothing in groups that
-    /// they left. Whoever blocks them is not wanted by their leaving: what waits for such a person by nobody else is declined.
+    /// Removes a user from groups, which are locked. No trace of the user is left there: a person whom the user added counts as added by
+    /// the next user who added them, or by nobody, and a person whom the user confirmed counts as confirmed by nobody. So closing the
+    /// account later doesn't have to search groups that the user left. If a person blocks the user and nobody else added the person, the
+    /// invitation is declined.
     static func leave(
         _ groups: [PostgresUUID],
         _ user: PostgresUUID,
@@ -21,8 +22,8 @@ extension AccountStore {
         try await disown(groups, user, in: transaction)
     }
 
-    /// Has groups, which are locked, forget what a user did in them who is no member any more: whom they added was added by who added them
-    /// next, or by nobody. What they did is found by indexes of who added and confirmed: a group's other members are not looked at.
+    /// Removes the traces of a former member from groups, which are locked: a person whom the user added counts as added by the next user
+    /// who added them, or by nobody. Indexes of adders and confirmers find the rows: a group's other members are not read.
     static func disown(
         _ groups: [PostgresUUID],
         _ user: PostgresUUID,
@@ -65,10 +66,10 @@ extension AccountStore {
         )
     }
 
-    /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and of these to who has
-    /// been in them for longest; members in doubt, and behind them members by an unproven number, only where there is no other one. A
-    /// member whose account is closed comes last of all, and gives the group on when they are forgotten in it. Where nobody is a member they
-    /// stay.
+    /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and among these to the
+    /// one who has been a member for longest. Members in doubt, and after them members by an unproven number, are chosen only if there is
+    /// no other. A member whose account is closed comes last, and passes the group on when their data in it is deleted. A group without
+    /// members keeps its owner.
     static func giveToHeirs(
         _ groups: [PostgresUUID],
         of user: PostgresUUID,

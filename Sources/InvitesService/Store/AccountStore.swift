@@ -5,35 +5,35 @@ import RPC
 import ServiceModels
 import ServiceStore
 
-/// Users whose accounts were closed, and how far they are forgotten, in PostgreSQL.
+/// Closed accounts, and how far their data is deleted, in PostgreSQL.
 ///
-/// A closing is a row of `closed_accounts` until `swept_at` is set. That row comes first, in a short transaction: from then on nobody
-/// makes the user a member. What there is of them is forgotten group by group, in short transactions behind it, which go on after a crash.
+/// A closing is a row of `closed_accounts` until `swept_at` is set. That row is written first, in a short transaction: from then on the
+/// user can't become a member. The user's data is deleted group by group, in short transactions after it, which resume after a crash.
 struct AccountStore: Sendable {
-    /// For how long it is known whose accounts were closed: much longer than an event of profile waits.
+    /// How long closed accounts are remembered: much longer than an event of profile waits.
     static let closedAccountMilliseconds: Int64 = 60 * 86_400_000
-    /// How long after a closing is looked for what was under way in that moment: longer than any transaction takes.
+    /// How long after a closing the user is checked again for what was under way at that moment: longer than any transaction takes.
     static let sweepMilliseconds: Int64 = 60_000
-    /// For how long a closing is left to whoever works on it: longer than ``ClosingRunner`` works on one at a time.
+    /// The lease of a closing: longer than ``ClosingRunner`` works on one at a time.
     static let leaseMilliseconds: Int64 = 60_000
-    /// The longest wait before a closing is tried again that failed.
+    /// The longest wait before a failed closing is retried.
     static let postponedMillisecondsMax: Int64 = 600_000
-    /// Who has added a member whose account was closed since: nobody.
+    /// The adder of a member if the adder's account was closed since: nobody.
     static let nobody = PostgresUUID(high: 0, low: 0)
-    /// The same as SQL; not as it is written elsewhere, since statements stand in traces, where no id of a person may be.
+    /// The same as SQL; written differently than elsewhere, since statements appear in traces, which must not have ids of people.
     static let nobodySQL = "lpad('', 32, '0')::uuid"
 
     let database: PostgresClient
 
-    /// Writes down that an account is closed, and has its numbers be nobody's, in one short transaction. What else there is of the user
-    /// is forgotten by ``forget(_:until:)``.
+    /// Records that an account is closed, and releases its numbers, in one short transaction. The user's other data is deleted by
+    /// ``forget(_:until:)``.
     ///
-    /// Locks are taken in the order that all others keep: the user's lock, by which those who link wait, then the user's numbers, by which
-    /// those who add wait. So whoever links or adds the user comes before, and is seen by what forgets the user, or after, and finds the
-    /// account closed and its numbers nobody's. A transaction that began before and doesn't see that the account is closed may still make
-    /// the user a group: it is found a minute later, when the user is forgotten once more.
+    /// Locks are taken in the same order as everywhere: the user's lock, for which calls that link wait, then the user's numbers, for which
+    /// calls that add wait. So a call that links or adds the user comes before, and the deletion sees its result; or it comes after, and
+    /// finds the account closed and its numbers free. A transaction that began before and doesn't see that the account is closed may still
+    /// create a group for the user: the second deletion, a minute later, finds it.
     ///
-    /// - Parameter clock: read behind the locks: however long these are waited for, it is a minute from the closing.
+    /// - Parameter clock: read after the locks are taken: however long they are waited for, the minute counts from the closing.
     func close(_ userID: UserID, clock: WallClock, deadline: Deadline?) async throws {
         try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
@@ -54,7 +54,7 @@ struct AccountStore: Sendable {
         }
     }
 
-    /// The numbers that profile has told to be the user's are nobody's; its release comes later, and finds them so.
+    /// Releases the numbers that are the user's according to profile; profile's release comes later, and finds them free.
     private func release(numbersOf userID: UserID, in transaction: PostgresTransaction) async throws {
         let rows = try await transaction.execute(
             """
@@ -69,7 +69,7 @@ struct AccountStore: Sendable {
 
     // MARK: - The line of closings
 
-    /// Takes the closing that is due for longest; nil if none is. Nobody else takes it within ``leaseMilliseconds``.
+    /// Takes the closing that has been due for longest; nil if none is due. Nobody else takes it within ``leaseMilliseconds``.
     func takeClosing(nowMilliseconds: Int64) async throws -> UserID? {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let leaseEnd = PostgresTimestamp(milliseconds: nowMilliseconds + Self.leaseMilliseconds)
@@ -84,10 +84,10 @@ struct AccountStore: Sendable {
         return try rows.first.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
     }
 
-    /// Puts a closing at the end of the line: all of it is forgotten, which is looked at once more a minute after the closing and is done
-    /// then; or there is more to forget; or it failed, and waits twice as long each time.
+    /// Puts a closing at the end of the queue. If all data is deleted, it is checked once more a minute after the closing and is done then.
+    /// If more data is left, it continues. If it failed, it waits twice as long each time.
     ///
-    /// - Parameter beganAtMilliseconds: when it was begun to forget the user this time.
+    /// - Parameter beganAtMilliseconds: when this deletion of the user's data began.
     func putBack(
         _ userID: UserID,
         _ outcome: ClosingOutcome,
@@ -120,7 +120,7 @@ struct AccountStore: Sendable {
         try await database.execute(change, deadline: deadline)
     }
 
-    /// What waits: since when the oldest closing does that isn't done, and the oldest hold of an absorption, in Unix milliseconds.
+    /// The backlog: the time of the oldest closing that isn't done, and of the oldest hold of an absorption, in Unix milliseconds.
     func backlog() async throws -> AccountBacklog {
         let row = try await database.query(
             """
@@ -136,7 +136,7 @@ struct AccountStore: Sendable {
         )
     }
 
-    /// Forgets which accounts were closed long ago, at most `limit` of them, and tells how many.
+    /// Deletes records of accounts that were closed long ago, at most `limit` of them, and returns how many.
     func forgetClosedAccounts(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.closedAccountMilliseconds)
         return try await database.execute(
@@ -149,22 +149,22 @@ struct AccountStore: Sendable {
     }
 }
 
-/// How far a user was forgotten.
+/// How far the deletion of a user's data went.
 enum ClosingOutcome: Sendable, Hashable {
     /// Nothing is left.
     case forgotten
-    /// The time was over: there is more.
+    /// The time was over: more data is left.
     case unfinished
-    /// Something could not be forgotten.
+    /// Some data could not be deleted.
     case failed
 }
 
-/// What waits to be forgotten or decided.
+/// Closings and holds that wait.
 struct AccountBacklog: Sendable, Hashable {
-    /// How many closings aren't done.
+    /// The number of closings that aren't done.
     var closings: Int64 = 0
-    /// Since when the oldest of them waits.
+    /// When the oldest of them began.
     var oldestClosingMilliseconds: Int64?
-    /// Since when the oldest hold of an absorption stands.
+    /// When the oldest hold of an absorption began.
     var oldestHoldMilliseconds: Int64?
 }

@@ -5,10 +5,10 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// What additions count for whoever adds, and for the address that they come from: one round trip for all counts.
+/// Counts additions for the adder, and for the address of the call: one round trip for all counts.
 ///
-/// The rows of the counts stay locked until the transaction ends, the user's before the address's, as everybody takes them.
-/// A count may pass what is allowed; ``allowed(of:)`` tells how many were within, and ``refund(_:codes:in:)`` takes back the rest.
+/// The rows of the counts stay locked until the transaction ends, the user's before the address's, as everywhere. A count may exceed its
+/// quota; ``waits(of:)`` returns which numbers are within it, and ``refund(_:codes:in:)`` takes back the rest.
 struct AdditionCounts {
     /// How often something was counted, and when its window ends.
     private struct Count {
@@ -21,14 +21,14 @@ struct AdditionCounts {
 
     private let user: PostgresUUID
     private let counts: [Count]
-    /// The numbers that the user hasn't asked about within the window.
+    /// The numbers that the user didn't ask about before within the window.
     private let freshCodes: Set<[UInt8]>
 
     /// Counts additions.
     ///
     /// - Parameters:
     ///   - codes: the code of each number, all different; at least one.
-    ///   - addressCode: the code of the address that they come from; nil if it isn't told.
+    ///   - addressCode: the code of the address of the call; nil if unknown.
     init(
         _ codes: [[UInt8]],
         by userID: UserID,
@@ -42,7 +42,7 @@ struct AdditionCounts {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let known = PostgresTimestamp(milliseconds: nowMilliseconds - limits.userNumbers.windowMilliseconds)
         let ends = quotas.map { PostgresTimestamp(milliseconds: nowMilliseconds + $0.0.windowMilliseconds) }
-        // An end that lies more than a window beyond is of a clock that was wrong, and locks nobody out for as long as it was.
+        // An end more than a window ahead comes from a wrong clock, and must not lock anybody out for that long.
         let rows = try await transaction.execute(
             """
             WITH asked AS (
@@ -101,11 +101,11 @@ struct AdditionCounts {
         numbersKind = limits.userNumbers.kind
     }
 
-    /// Far more than any quota allows; a count stays there.
+    /// Far more than any quota allows; a count stops there.
     private static let countMax: Int64 = 2_000_000_000
     private let numbersKind: String
 
-    /// For each number, in their order, nil if it is within all quotas, else how many milliseconds until it may be again.
+    /// For each number, in order: nil if it is within all quotas, else the milliseconds until it may be retried.
     func waits(of codes: [[UInt8]]) -> [Int64?] {
         var left = counts.map(\.granted)
         return codes.map { code in
@@ -117,8 +117,8 @@ struct AdditionCounts {
         }
     }
 
-    /// Takes back what was counted for numbers that were refused, and forgets that they were asked about. For a transaction that
-    /// added or noted others; one that did nothing else is undone as a whole. A count of which nothing is left goes.
+    /// Takes back the counts of refused numbers, and forgets that the user asked about them. For a transaction that added or noted other
+    /// people; a transaction that did nothing else is rolled back as a whole. A count that drops to zero is deleted.
     func refund(_ codes: [[UInt8]], in transaction: PostgresTransaction) async throws {
         let fresh = codes.filter(freshCodes.contains)
         let amounts = counts.map { $0.quota.kind == numbersKind ? fresh.count : codes.count }
@@ -141,7 +141,7 @@ struct AdditionCounts {
 }
 
 extension MemberStore {
-    /// Forgets which numbers were asked about by a time, at most `limit` of them, and tells how many. Waits for nobody.
+    /// Deletes the numbers that were asked about by a time, at most `limit` of them, and returns how many. Waits for no lock.
     func forgetNumbers(askedByMilliseconds: Int64, limit: Int) async throws -> Int {
         let time = PostgresTimestamp(milliseconds: askedByMilliseconds)
         return try await database.execute(

@@ -5,16 +5,17 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// The numbers that somebody may still add to a group, locked until the transaction ends, and who has the numbers.
+/// The numbers that a user may still add to a group, locked until the transaction ends, and who has the numbers.
 ///
-/// Whoever has used up a count, or waits for as many people as they may, has nothing written and makes nobody wait: numbers that they can't
-/// add now are looked at alone. But what the group awaits already is locked all the same, so that they can be noted beside whoever added it.
+/// A user who has used up a quota, or waits for as many people as allowed, writes nothing and blocks nobody: numbers that they can't add
+/// now are only read. But numbers that the group already awaits are locked all the same, so that the user can be noted as a further
+/// inviter.
 struct AdditionRoom {
-    /// What a look at a number tells.
+    /// What is read about a number.
     private struct Look: Hashable {
-        /// Who has it.
+        /// The user who has it.
         let owner: UserID?
-        /// Whether it is proven that they have it.
+        /// Whether that user has proven it.
         let isProven: Bool
         /// Why it can't be added; nil if it is locked.
         let refusal: InvitesError?
@@ -24,8 +25,8 @@ struct AdditionRoom {
     private let limits: InvitesLimits
     private let looks: [PhoneNumber: Look]
 
-    /// Locks the numbers in the order of their digits. An outsider, a member who adds nobody, and one whose account is closed, has nothing
-    /// written or locked. One statement: who has room costs no round trip more.
+    /// Locks the numbers in the order of their digits. Nothing is written or locked for an outsider, for a member who can't add, or for a
+    /// member whose account is closed. One statement: a user with room costs no further round trip.
     ///
     /// - Parameter new: at least one person.
     /// - Throws: ``InvitesError/notAMember`` or ``InvitationError/memberUnconfirmed``.
@@ -39,17 +40,18 @@ struct AdditionRoom {
         looks = try await Self.look(new, limits, isLocking: true, in: transaction)
     }
 
-    /// Who has each number; a number that isn't in it belongs to nobody.
+    /// Who has each number; a number that isn't in it belongs to no user.
     var owners: [PhoneNumber: UserID] { looks.compactMapValues(\.owner) }
-    /// Those of the numbers that are proven to be their owners'.
+    /// The numbers that their owners have proven.
     var provenPhones: Set<PhoneNumber> { Set(looks.filter(\.value.isProven).keys) }
     /// Whether no number is locked.
     var isEmpty: Bool { looks.values.allSatisfy { $0.refusal != nil } }
 
-    /// Which of the people can't be added, by their places: those whose numbers aren't locked, but for who is in the group by the number.
+    /// Returns which people can't be added, by their places: those whose numbers aren't locked, except people who are in the group by that
+    /// number.
     ///
-    /// - Parameter answers: what adding each would come to.
-    /// - Throws: `ConflictRetry.LostRace` if what was looked at has changed before the answers were known.
+    /// - Parameter answers: the outcome of adding each person.
+    /// - Throws: `ConflictRetry.LostRace` if what was read has changed before the answers were known.
     func refusals(
         of answers: [Roster.Answer],
         in transaction: PostgresTransaction
@@ -62,10 +64,10 @@ struct AdditionRoom {
         for (index, answer) in answers.enumerated() {
             guard let fault = unlocked[new.people[index].invitee.phone]?.refusal else { continue }
             switch answer {
-            // Awaited since the look.
+            // Awaited since the read.
             case .known(let member): if member.userID == nil { throw ConflictRetry.LostRace() }
             case .recognized, .added: found[index] = fault
-            // As it is without limits.
+            // Refused for a reason other than limits.
             case .refused: continue
             }
         }

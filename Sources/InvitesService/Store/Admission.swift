@@ -4,12 +4,12 @@ import Postgres
 import ServiceKit
 import ServiceModels
 
-/// The steps by which a user becomes a member who accepts, is confirmed, or comes by a link.
+/// The steps by which a user becomes a member when they accept, are confirmed, or join by a link.
 ///
-/// Locks are taken in the order of all others: the user's lock (``UserLocks``), the user's numbers, the group. Whoever registers or adds
-/// one of these numbers comes before or after, and the person is in the group once.
+/// Locks are taken in the same order as everywhere: the user's lock (``UserLocks``), the user's numbers, the group. A call that registers
+/// or adds one of these numbers comes before or after, and the person is in the group once.
 enum Admission {
-    /// A row that waits for a number of the user's.
+    /// A row that waits for one of the user's numbers.
     struct Waiting: Sendable {
         /// The membership's id.
         let id: MemberID
@@ -17,50 +17,50 @@ enum Admission {
         let isLive: Bool
         /// Whether the user declined it.
         let isDeclined: Bool
-        /// Whether the user blocks all who have added it.
+        /// Whether the user blocks all users who added it.
         let isBlocked: Bool
 
-        /// Whether the user is waited for as far as both sides know.
+        /// Whether both sides know of the row: it is live, not declined and not blocked.
         var isShown: Bool { isLive && !isDeclined && !isBlocked }
     }
 
-    /// Where a user stands in a group.
+    /// A user's place in a group.
     struct Place: Sendable {
         /// The user's membership.
         let memberID: MemberID?
         /// Their request to join.
         let requestID: MemberID?
-        /// What waits for their numbers, oldest first.
+        /// The rows that wait for the user's numbers, oldest first.
         let waiting: [Waiting]
-        /// How many members the group has, with those it waits for.
+        /// The number of the group's members, pending ones included.
         let memberCount: Int
-        /// How many ask to join it.
+        /// The number of requests to join it.
         let requestCount: Int
 
-        /// What waits for longest, and hasn't expired if there is such.
+        /// The row that waits for longest; a live one if there is one.
         var oldestWaiting: Waiting? { waiting.first(where: \.isLive) ?? waiting.first }
     }
 
-    /// How a user comes in.
+    /// How a user becomes a member.
     struct Entry: Sendable {
         /// The user.
         let userID: UserID
-        /// The row that becomes the membership; nil for any that waits for the user.
+        /// The row that becomes the membership; nil for any row that waits for the user.
         var waitingID: MemberID?
-        /// The membership's id where nothing waits for the user.
+        /// The membership's id if no row waits for the user.
         let newID: MemberID
-        /// Who added them, where nothing waits for the user.
+        /// The user who added them, if no row waits for the user.
         let addedBy: UserID
-        /// Who says that the user is the person meant; nil for one who is in by the number alone.
+        /// The member who confirmed the user; nil for a user who is in by the number alone.
         let confirmedBy: UserID?
-        /// Whether the user wants it, and not others alone.
+        /// Whether the user chose it; false if only others did.
         let isChosen: Bool
     }
 
-    /// Locks the numbers that a user has until the transaction ends, in the order of their digits, and tells them; and one number more,
-    /// whoever has it.
+    /// Locks the numbers that a user has until the transaction ends, in the order of their digits, and returns them; also locks one further
+    /// number, no matter who has it.
     ///
-    /// - Throws: `ConflictRetry.LostRace` if the user got another number while theirs was waited for: the transaction begins anew.
+    /// - Throws: `ConflictRetry.LostRace` if the user got another number while this waited for locks: the transaction is retried.
     static func lockPhones(
         of userID: UserID,
         and phone: String? = nil,
@@ -81,13 +81,13 @@ enum Admission {
             let (digits, owner) = try row.decode(String.self, PostgresUUID?.self)
             return owner == userID.uuid ? digits : nil
         }
-        // The one before looked for them before it waited: of a number that became theirs since it has no row.
+        // The statement before read the user's numbers before it waited: it has no row for a number that became theirs since.
         let theirs = try await transaction.query("SELECT phone FROM phones WHERE user_id = \(userID.uuid)")
         for row in theirs where !phones.contains(try row.decode(0)) { throw ConflictRetry.LostRace() }
         return phones
     }
 
-    /// Locks a group until the transaction ends, if the user is in it or it waits for one of their numbers; whether that is so.
+    /// Locks a group until the transaction ends, if the user is in it or it waits for one of their numbers. Returns whether it did.
     static func lock(
         _ groupID: GroupID,
         concerning userID: UserID,
@@ -108,7 +108,7 @@ enum Admission {
         return !rows.isEmpty
     }
 
-    /// Refuses what would change something for an account that is closed, or of which that isn't decided. After the locks.
+    /// Throws for an account that is closed, or for which that isn't decided. After the locks.
     ///
     /// - Throws: ``InvitesError/accountClosed`` or ``InvitesError/accountHeld``.
     static func requireOpenAccount(_ userID: UserID, in transaction: PostgresTransaction) async throws {
@@ -123,7 +123,7 @@ enum Admission {
         if isHeld { throw InvitesError.accountHeld }
     }
 
-    /// Where a user stands in a group. After the locks, so that it stays so until the transaction ends.
+    /// A user's place in a group. Read after the locks, so that it stays the same until the transaction ends.
     static func place(
         of userID: UserID,
         in groupID: GroupID,
@@ -178,10 +178,10 @@ enum Admission {
         )
     }
 
-    /// Makes the user a member, or finds that they are one. All that waited for the user in the group becomes that one membership, and
-    /// targets of webhooks are told. The further numbers are remembered, in case the user loses one.
+    /// Makes the user a member, or finds that they are one. All rows that waited for the user in the group become that one membership, and
+    /// webhook targets get an event. The further numbers are remembered, in case the user loses one.
     ///
-    /// - Parameter place: where the user stands, by ``place(of:in:with:nowMilliseconds:in:)``.
+    /// - Parameter place: the user's place, by ``place(of:in:with:nowMilliseconds:in:)``.
     /// - Returns: the membership's id.
     /// - Throws: ``InvitesError/groupFull(membersMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     static func admit(
@@ -194,7 +194,7 @@ enum Admission {
     ) async throws -> MemberID {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let kept = place.memberID == nil ? place.waiting.first { $0.id == entry.waitingID } ?? place.oldestWaiting : nil
-        // What is waited for counts already, unless it has expired.
+        // A row that waits counts already, unless it has expired.
         if place.memberID == nil, kept?.isLive != true, place.memberCount >= limits.membersMax {
             throw InvitesError.groupFull(membersMax: limits.membersMax)
         }
@@ -250,7 +250,7 @@ enum Admission {
             SELECT FROM linked
             """
         )
-        // Expired, and cleaned away in this moment.
+        // Expired, and deleted just now.
         guard !linked.isEmpty else { throw ConflictRetry.LostRace() }
     }
 
@@ -275,7 +275,7 @@ enum Admission {
         )
     }
 
-    /// A member of a group, as the transaction sees them and another member is shown them.
+    /// A member of a group, as the transaction sees them and as another member may see them.
     ///
     /// - Throws: ``InvitesError/memberNotFound``.
     static func member(

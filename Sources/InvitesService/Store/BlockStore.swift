@@ -6,26 +6,26 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// Whose additions users don't want, in PostgreSQL.
+/// The inviters whom users block, in PostgreSQL.
 struct BlockStore: Sendable {
-    /// How many a user may block.
+    /// The maximum of users that a user may block.
     static let blockedMax = 1_000
-    /// Whose row orders the blocks of one user; nothing is counted by it.
+    /// The quota whose row orders the blocks of one user; it counts nothing.
     private static let order = Quota.daily("blocks", countMax: blockedMax)
-    /// Blocks that a user ends: the user's devices are told of each, and of the one before. Blocking itself is never refused for that.
+    /// Unblocks of a user: the user's devices get an event for each, and for the block before. Blocking itself is never refused for that.
     private static let unblocks = Quota.daily("unblocks", countMax: blockedMax)
 
     let database: PostgresClient
 
-    /// A user who is blocked.
+    /// A blocked user.
     struct Blocked: Sendable {
         /// The user.
         let userID: UserID
-        /// Since when, in Unix milliseconds.
+        /// When the block began, in Unix milliseconds.
         let sinceMilliseconds: Int64
     }
 
-    /// Blocks a user, known here or not. Blocking again changes nothing.
+    /// Blocks a user, who may be unknown here. Blocking again changes nothing.
     ///
     /// - Throws: ``InvitationError/tooManyBlocked(blockedMax:)``.
     func block(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
@@ -58,7 +58,7 @@ struct BlockStore: Sendable {
         }
     }
 
-    /// Blocks a user no more, and makes the caller a member where the user has added their number to open groups meanwhile.
+    /// Unblocks a user, and makes the caller a member of open groups to which that user has added the caller's number meanwhile.
     ///
     /// - Throws: ``InvitesError/accountHeld``, ``InvitesError/accountClosed`` or
     ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
@@ -120,7 +120,8 @@ struct BlockStore: Sendable {
         }
     }
 
-    /// Tells the user's own devices, and nobody else, that their invitations may be others, if the inviter has added them anywhere.
+    /// Sends an event to the user's own devices, and to nobody else, that their invitations may have changed, if the inviter added them
+    /// anywhere.
     private func tell(
         _ userID: UserID,
         about inviterID: UserID,
@@ -136,7 +137,7 @@ struct BlockStore: Sendable {
         )
     }
 
-    /// Whom a user blocks, in the order of their ids, at most `limit` of them, after the one that the page before ended with.
+    /// The users whom a user blocks, in the order of their ids, at most `limit` of them, after the last one of the previous page.
     func list(
         of userID: UserID,
         after cursor: Page.Cursor?,

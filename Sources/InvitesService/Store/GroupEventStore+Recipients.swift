@@ -3,26 +3,26 @@ import Models
 import Postgres
 import ServiceModels
 
-/// Who gets a change of a group.
+/// The recipients of a group's changes.
 extension GroupEventStore {
-    /// The users who get changes of groups for which the log names no user: the one rule, from which both queries below are made.
+    /// The recipients of group changes for which the log names no user: the one rule, from which both queries below are made.
     ///
-    /// A row says that a user gets the changes of a group that are for its members, or those that are for people whom it invites.
-    /// Members are looked for by `linked_at`, and numbers by their keys, as `GroupEventTables` explains.
+    /// A row says that a user gets the changes of a group that are for its members, or those for people whom it invites. Members are found
+    /// by `linked_at`, and numbers by their keys, as `GroupEventTables` explains.
     private static let recipients = """
         SELECT m.group_id, m.user_id, false AS is_invited FROM members m WHERE m.linked_at IS NOT NULL
         UNION ALL
         SELECT m.group_id, p.user_id, true FROM members m JOIN phones p ON p.phone = m.phone WHERE m.user_id IS NULL
         """
 
-    /// Whether a row of the log without a user is for those whom the group invites. In Swift it is ``Event/Audience``.
+    /// Whether a row of the log without a user is for people whom the group invites. In Swift it is ``Event/Audience``.
     private static let isForInvited = "g.kind = '\(GroupChange.Kind.invitationChanged.rawValue)'"
 
-    /// Recipients of changes of groups, of those who watch.
+    /// Recipients of group changes, among the subscribers.
     struct Audiences: Sendable {
         var members: [GroupID: [UserID]] = [:]
         var awaited: [GroupID: [UserID]] = [:]
-        /// How many recipients there are, each once for each group.
+        /// The number of recipients, each counted once per group.
         var count = 0
 
         mutating func merge(_ other: Audiences) {
@@ -32,19 +32,19 @@ extension GroupEventStore {
         }
     }
 
-    /// More users watch the groups of these events than are read at once.
+    /// More subscribers are in the groups of these events than are read at once.
     struct TooManyRecipients: Error {}
 
-    /// Users who watch that one statement is asked about.
+    /// The maximum of subscribers in one statement.
     static let watchingMax = 10_000
-    /// Recipients that are read for some events, each once for each group. One group has fewer.
+    /// The maximum of recipients that are read for a set of events, each counted once per group. One group has fewer.
     static let recipientsMax = 100_000
 
-    /// Returns which of the users who watch get events of groups. Of others nothing is read.
+    /// Returns which subscribers get events of groups. Nothing is read about other users.
     ///
     /// - Parameters:
     ///   - watching: all different. More than `watchingMax` take several statements.
-    ///   - isByUser: whether to read what these users are in, and nothing else of the groups, whatever is more.
+    ///   - isByUser: whether to read only these users' memberships, and nothing else of the groups, whichever side is larger.
     /// - Throws: ``TooManyRecipients``.
     func audiences(of events: [Event], watching: [UserID], isByUser: Bool = false) async throws -> Audiences {
         var groups: Set<Event.Audience> = []
@@ -59,8 +59,8 @@ extension GroupEventStore {
         return audiences
     }
 
-    /// The smaller side drives: a group has so many members and a user so many groups at most. What the other side has is looked
-    /// up in a hash table.
+    /// The smaller side drives: a group has a bounded number of members and a user a bounded number of groups. The other side is looked up
+    /// in a hash table.
     private func read(_ groups: Set<Event.Audience>, for users: [PostgresUUID], isByUser: Bool) async throws
         -> Audiences
     {
@@ -115,28 +115,27 @@ extension GroupEventStore {
         return audiences
     }
 
-    // MARK: - What somebody missed
+    // MARK: - Missed events
 
-    /// A user who comes back, and what they have.
+    /// A subscriber who reconnects, and the point up to which they have the log.
     struct Absent: Sendable {
         let userID: UserID
         let point: GroupLogPoint
     }
 
-    /// The most rows that are looked at for one who comes back; more than are delivered.
+    /// The maximum of rows that are read for one reconnecting subscriber; more than are delivered.
     static let examinedMax = 2_000
 
-    /// Whether a row of the log is in a point.
+    /// SQL: whether a row of the log is in a point.
     private static func isRead(_ snapshot: String, _ transaction: String, _ id: String) -> String {
         "(pg_visible_in_snapshot(own.xid, \(snapshot)::pg_snapshot) OR own.xid = \(transaction)::xid8 AND own.id <= \(id))"
     }
 
-    /// What each of those missed between their point and one of now, in the order in which they are given.
+    /// Returns what each user missed between their point and the current one, in the order of `absent`.
     ///
-    /// A position from long ago with everything since under way makes no more work than `examinedMax` rows, and comes to the
-    /// limit then.
+    /// An old position in which everything since was in progress costs no more than `examinedMax` rows, and then reaches the limit.
     ///
-    /// - Parameter limit: the most events for each. If so many come there may be more.
+    /// - Parameter limit: the most events for each. If that many are returned there may be more.
     func missed(by absent: [Absent], until now: GroupLogPoint, limit: Int) async throws -> [[GroupChange]] {
         guard !absent.isEmpty else { return [] }
         let rows = try await database.query(
@@ -175,10 +174,10 @@ extension GroupEventStore {
             let place = Int(try row.decode(0, as: Int64.self)) - 1
             guard missed.indices.contains(place) else { throw Self.unreadable }
             rowCounts[place] += 1
-            // A kind of a later version is for its replicas.
+            // A kind of a later version is for that version's replicas.
             if let event = try Self.event(row, at: 1) { missed[place].append(event.change) }
         }
-        // Where such kinds used up the limit it isn't known what is behind them: a list that reaches the limit says so.
+        // If such kinds used up the limit it is unknown what is behind them. A list that reaches the limit says so.
         for place in missed.indices where rowCounts[place] >= limit && missed[place].count < limit {
             guard let change = missed[place].last else { throw Self.unreadable }
             missed[place] += Array(repeating: change, count: limit - missed[place].count)

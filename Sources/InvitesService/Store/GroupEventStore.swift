@@ -4,21 +4,21 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// What has changed in groups, in PostgreSQL: triggers write it, and here it is read.
+/// The log of changes in groups, in PostgreSQL: triggers write it, and this reads it.
 struct GroupEventStore: Sendable {
-    /// Replicas that have changed something notify the others on it.
+    /// The channel on which replicas that changed something notify the others.
     static let channel = "vestibule_invites_group_events"
 
     let database: PostgresClient
 
     /// A change and its audience.
     struct Event: Sendable, Hashable {
-        /// Who gets a change.
+        /// The recipients of a change.
         enum Audience: Sendable, Hashable {
             case user(UserID)
             /// The members of a group at the moment of delivery.
             case members(GroupID)
-            /// Those who have a number that a group awaits at the moment of delivery.
+            /// The users who have a number that a group awaits at the moment of delivery.
             case awaited(GroupID)
         }
 
@@ -33,7 +33,7 @@ struct GroupEventStore: Sendable {
         let event: Event?
     }
 
-    /// What one snapshot of the database sees of the log and is not read yet, or the first part of it.
+    /// The unread part of the log that one snapshot of the database sees, or its first rows.
     struct Page: Sendable {
         /// From where it was read; nil for no entries.
         let start: GroupPosition?
@@ -47,18 +47,18 @@ struct GroupEventStore: Sendable {
         /// The events of some entries.
         func events(in places: Range<Int>) -> [Event] { entries[places].compactMap(\.event) }
 
-        /// The position behind the first entries.
+        /// The position after the first entries.
         func position(behind count: Int) -> GroupPosition {
             guard let start, count < entries.count || isFull else { return head }
             guard count > 0,
                 let point = start.point.advanced(to: entries[count - 1].row, readBy: head.point.snapshot)
             else { return start }
-            // The time stays, since what is not read may be as old.
+            // The time stays, since unread rows may be as old.
             return GroupPosition(epoch: start.epoch, madeAtSeconds: start.madeAtSeconds, point: point)
         }
     }
 
-    /// All at once in one statement, since its snapshot is what the rest is judged by.
+    /// All in one statement, since everything else is judged by its snapshot.
     private static let here = """
         SELECT pg_current_snapshot() AS snapshot, (SELECT system_identifier FROM pg_control_system()) AS system,
             (SELECT epoch FROM group_event_epoch) AS epoch, clock_timestamp() AS now
@@ -67,7 +67,7 @@ struct GroupEventStore: Sendable {
     /// Reads the next page of the log.
     ///
     /// - Parameters:
-    ///   - start: how far it was read; nil for no entries. Of another epoch there are none either.
+    ///   - start: the position up to which the log was read; nil for no entries. A position of another epoch gives none either.
     ///   - limit: the most rows to read.
     func page(after start: GroupPosition?, limit: Int) async throws -> Page {
         let rows = try await read(after: start?.point, limit: limit)
@@ -101,9 +101,9 @@ struct GroupEventStore: Sendable {
         return Page(start: start, head: head, entries: entries, isFull: entries.count >= limit)
     }
 
-    /// Reads the rows behind a point in their order, each part by the key of the table: the rest of the transaction that was read
-    /// in part, the transactions that ended late, and those behind all of these. A part is read only as far as the parts before
-    /// it leave room, so that a row that can't be read doesn't hold back the rows before it.
+    /// Reads the rows after a point in their order, each part by the key of the table: the rest of the partly read transaction, the
+    /// transactions that ended late, and those after all of these. A part is read only as far as the parts before it leave room, so that an
+    /// unreadable row doesn't hold back the rows before it.
     private func read(after start: GroupLogPoint?, limit: Int) async throws -> Rows {
         let point = start ?? GroupLogPoint(Self.beginning)
         let (unread, limit) = (point.unread, start == nil ? 0 : limit)
@@ -137,8 +137,8 @@ struct GroupEventStore: Sendable {
         )
     }
 
-    /// Tells all replicas that something may have changed. In a transaction of its own: notifying takes a lock until the commit, of
-    /// which the server has one. And only if somebody listens: else it would be a commit for nothing.
+    /// Notifies all replicas that something may have changed. In a separate transaction: notifying takes a lock until the commit, of which
+    /// the server has only one. And only if a replica listens: otherwise it would be a commit for nothing.
     func notify() async throws(PostgresError) {
         try await database.execute(
             """
@@ -148,7 +148,7 @@ struct GroupEventStore: Sendable {
         )
     }
 
-    /// Forgets what changed longer ago than that, at most `limit` changes, and tells how many.
+    /// Deletes changes that are older than `age`, at most `limit` of them, and returns how many.
     func forget(olderThan age: Duration, limit: Int) async throws -> Int {
         let seconds = Double(age.components.seconds)
         return try await database.execute(
@@ -168,18 +168,18 @@ struct GroupEventStore: Sendable {
     /// The event of a row from a column on: kind, user, group, member; nil for nulls.
     static func event(_ row: Row, at column: Int) throws -> Event? {
         guard let name = try row.decode(column, as: String?.self) else { return nil }
-        // A kind of a later version is for its replicas.
+        // A kind of a later version is for that version's replicas.
         guard let kind = GroupChange.Kind(rawValue: name) else { return nil }
         let groupID = try row.decode(column + 2, as: PostgresUUID?.self).map { GroupID($0) }
         let userID = try row.decode(column + 1, as: PostgresUUID?.self).map { UserID($0) }
         let change = GroupChange(
             kind,
-            // Of whose invitations is told, and not where.
+            // Only the user is named, not the group.
             groupID: kind == .invitationChanged ? nil : groupID,
             memberID: try row.decode(column + 3, as: PostgresUUID?.self).map { MemberID($0) }
         )
         if let userID { return Event(change: change, audience: .user(userID)) }
-        // Of nobody's group and for nobody: of a later version.
+        // Without a group and without a user: from a later version.
         guard let groupID else { return nil }
         return Event(change: change, audience: kind == .invitationChanged ? .awaited(groupID) : .members(groupID))
     }

@@ -7,43 +7,43 @@ import ServiceModels
 import ServiceStore
 
 extension GroupLinkStore {
-    /// Who shows a token, and when.
+    /// The user who shows a token, and when.
     struct Visit: Sendable {
         /// The user.
         let userID: UserID
-        /// The code of the address that the call came from, nil if it isn't told.
+        /// The code of the address of the call; nil if unknown.
         let addressCode: [UInt8]?
         /// Now, in Unix milliseconds.
         let nowMilliseconds: Int64
     }
 
-    /// What a token is of.
+    /// What a token refers to.
     struct Target: Sendable {
         /// The link.
         let linkID: GroupLinkID
         /// The group.
         let groupID: GroupID
-        /// What it is called.
+        /// Its name.
         let groupName: GroupName
         /// How people become members of it.
         let openness: GroupOpenness
-        /// Whether the user is one already.
+        /// Whether the user is a member already.
         let isMember: Bool
-        /// Until when the link is good, in Unix milliseconds.
+        /// When the link expires, in Unix milliseconds.
         let expiresAtMilliseconds: Int64
         /// Whether it has expired, was revoked or is used up.
         let isOver: Bool
     }
 
-    /// Where somebody is who has shown a token.
+    /// The outcome for a user who joined by a token.
     struct Outcome: Sendable {
         /// The membership, or the request.
         let memberID: MemberID
-        /// Whether the user is a member, or waits to be confirmed.
+        /// Whether the user is a member; false if they wait to be confirmed.
         let isMember: Bool
     }
 
-    /// What a token is of. A wrong one is counted for the user and for their address.
+    /// Returns what a token refers to. A wrong token is counted for the user and for their address.
     ///
     /// - Throws: ``InvitationError/linkInvalid`` or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func target(
@@ -52,7 +52,7 @@ extension GroupLinkStore {
         limits: InvitesLimits,
         deadline: Deadline?
     ) async throws -> Target {
-        // What has not the form of a token is nobody's try at one.
+        // A text without the form of a token doesn't count as a try.
         guard let token = GroupLinkToken(text) else { throw InvitesError.invitation(.linkInvalid) }
         let quotas = [
             (limits.userLinkTries, visit.userID.bytes as [UInt8]?), (limits.addressLinkTries, visit.addressCode),
@@ -115,8 +115,8 @@ extension GroupLinkStore {
         )
     }
 
-    /// Makes the user a member of a link's group, or one who asks to join it where people are confirmed. Whoever is a member, asks
-    /// already or waits to be confirmed spends no use; what waits for the user's numbers becomes their membership.
+    /// Makes the user a member of a link's group, or creates a request to join where people are confirmed. A user who is a member, has
+    /// asked already or waits to be confirmed spends no use; rows that wait for the user's numbers become their membership.
     ///
     /// - Throws: ``InvitationError/linkInvalid`` if the group is gone, ``InvitationError/linkOver``, ``InvitationError/linkUsed``,
     ///   ``InvitesError/groupFull(membersMax:)``, or ``InvitesError/memberGroupsFull(groupsMax:)``.
@@ -162,7 +162,7 @@ extension GroupLinkStore {
 
     // MARK: - Steps of joining
 
-    /// Locks a group until the transaction ends, and tells its openness as it is then.
+    /// Locks a group until the transaction ends, and returns its openness at that time.
     private func lock(_ groupID: GroupID, in transaction: PostgresTransaction) async throws -> GroupOpenness {
         let rows = try await transaction.query(
             "SELECT openness FROM groups WHERE group_id = \(groupID.uuid) FOR UPDATE"
@@ -171,7 +171,7 @@ extension GroupLinkStore {
         return try GroupRow.openness(row, at: 0)
     }
 
-    /// The request, or what waits for a number of the user's, by which they wait to be confirmed already; nil if they don't.
+    /// The request, or the row for one of the user's numbers, by which the user waits to be confirmed already; nil if they don't.
     private func waits(
         _ visit: Visit,
         _ groupID: GroupID,
@@ -180,7 +180,7 @@ extension GroupLinkStore {
     ) async throws -> MemberID? {
         if let requestID = place.requestID { return requestID }
         guard let waiting = place.waiting.first(where: { $0.isLive && !$0.isBlocked }) else { return nil }
-        // Coming by a link is to want to be in.
+        // Joining by a link shows that the user wants to be in.
         if waiting.isDeclined {
             try await transaction.execute(
                 """
@@ -192,7 +192,7 @@ extension GroupLinkStore {
         return waiting.id
     }
 
-    /// Counts a use of the link, once for a user, and tells who has made it, or nobody: whoever left since is kept nowhere in the group.
+    /// Counts a use of the link, once per user, and returns its creator, or nobody: a group keeps no trace of a user who left.
     private func spend(_ target: Target, _ visit: Visit, in transaction: PostgresTransaction) async throws -> UserID {
         let now = PostgresTimestamp(milliseconds: visit.nowMilliseconds)
         let used = try await transaction.execute(
@@ -224,7 +224,7 @@ extension GroupLinkStore {
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> Outcome {
-        // Who came by a link is in by it, and not by the number alone that somebody may have added.
+        // A user who joins by a link is in by it, and not only by a number that another user may have added.
         let memberID = try await Admission.admit(
             Admission.Entry(
                 userID: visit.userID,
@@ -250,7 +250,7 @@ extension GroupLinkStore {
         in transaction: PostgresTransaction
     ) async throws {
         let now = PostgresTimestamp(milliseconds: visit.nowMilliseconds)
-        // An earlier request that has expired begins anew.
+        // An earlier request that has expired is renewed.
         try await transaction.execute(
             """
             INSERT INTO join_requests (group_id, user_id, member_id, requested_at, expires_at)

@@ -7,14 +7,14 @@ import ServiceStore
 
 /// Links by which people join groups, in PostgreSQL.
 struct GroupLinkStore: Sendable {
-    /// For how long it is known of a link that is over whose it was, so that its token isn't taken for a wrong one.
+    /// How long the group of an ended link is remembered, so that its token isn't taken for a wrong one.
     static let keptMilliseconds: Int64 = 30 * 86_400_000
 
     let database: PostgresClient
 
     /// Makes a link.
     ///
-    /// - Returns: the link and its token, which nobody is told again.
+    /// - Returns: the link and its token, which is never returned again.
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitationError/tooManyLinks(linksMax:)`` or
     ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func create(
@@ -38,7 +38,7 @@ struct GroupLinkStore: Sendable {
         )
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         try await database.withTransaction(deadline: deadline) { transaction in
-            // The group's lock orders all that is done with its links.
+            // The group's lock orders all changes of its links.
             let group = try await GroupStore.lock(groupID, for: userID, in: transaction)
             try GroupPolicy.require(group.callerRole, .manageLinks)
             let wait = try await QuotaStore.spend(
@@ -48,7 +48,7 @@ struct GroupLinkStore: Sendable {
                 in: transaction
             )
             if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
-            // Whoever made it counts as having used it: a link is no way back for somebody who is put out.
+            // The creator counts as having used it: a link is no way back for a member who was removed.
             let made = try await transaction.execute(
                 """
                 WITH made AS (
@@ -108,7 +108,7 @@ struct GroupLinkStore: Sendable {
         }
     }
 
-    /// Ends a link. One that is over, or that there isn't, is a success.
+    /// Ends a link. Succeeds if it has ended, or doesn't exist.
     ///
     /// - Throws: ``InvitesError/notAMember`` or ``InvitesError/roleInsufficient``.
     func revoke(
@@ -130,7 +130,7 @@ struct GroupLinkStore: Sendable {
         }
     }
 
-    /// Ends all links to groups, which are locked, that a user made who is put out of them.
+    /// Ends all links to groups, which are locked, that a removed user made.
     static func revokeAll(
         madeBy userID: PostgresUUID,
         in groups: [PostgresUUID],
@@ -145,7 +145,7 @@ struct GroupLinkStore: Sendable {
         )
     }
 
-    /// Forgets links that expired long ago, at most `limit` of them, and tells how many.
+    /// Deletes links that expired long ago, at most `limit` of them, and returns how many.
     func forgetExpired(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.keptMilliseconds)
         return try await database.execute(

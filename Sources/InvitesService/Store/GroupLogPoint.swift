@@ -1,10 +1,10 @@
 import Bytes
 
-/// How far the log of changes in groups was read: a set of its rows. A pure value.
+/// How far the log of group changes was read: a set of its rows. A pure value.
 ///
-/// The log is read in the order of (transaction, id), a page at a time, and a transaction that commits late is read when it is seen.
-/// So a point is no place in that order. It has all rows that ``snapshot`` sees and, of the one transaction in which a page ended, the
-/// rows up to that end. The next page begins with the rest of that transaction, so that there is never more than one.
+/// The log is read in the order of (transaction, id), a page at a time, and a transaction that commits late is read when it becomes
+/// visible. So a point is not a place in that order. It has all rows that ``snapshot`` sees and, of the one transaction in which a page
+/// ended, the rows up to that end. The next page begins with the rest of that transaction, so that there is never more than one.
 struct GroupLogPoint: Sendable, Hashable {
     /// The place of a row in the log.
     struct Row: Sendable, Hashable {
@@ -12,7 +12,7 @@ struct GroupLogPoint: Sendable, Hashable {
         let id: Int64
     }
 
-    /// What it sees was read.
+    /// All rows that it sees were read.
     let snapshot: DatabaseSnapshot
     /// The last row that was read of a transaction that ``snapshot`` doesn't see; nil if there is no such transaction.
     let partial: Row?
@@ -23,7 +23,7 @@ struct GroupLogPoint: Sendable, Hashable {
         partial = nil
     }
 
-    /// A point inside a transaction; nil if it is not the first that the snapshot doesn't know or one that is under way in it.
+    /// A point inside a transaction; nil unless that is the first one after the snapshot, or one in progress in it.
     init?(_ snapshot: DatabaseSnapshot, partial: Row) {
         guard partial.transaction == snapshot.upper || snapshot.underWay.contains(partial.transaction) else {
             return nil
@@ -40,7 +40,8 @@ struct GroupLogPoint: Sendable, Hashable {
     ///   - head: the snapshot that the page was read by.
     func advanced(to row: Row, readBy head: DatabaseSnapshot) -> GroupLogPoint? {
         if let partial, partial.transaction == row.transaction { return GroupLogPoint(snapshot, partial: row) }
-        // That transaction is read to its end. Before the row's all is read that `head` sees, and behind it no more than was.
+        // That transaction is read to its end. Before the row, everything that `head` sees is read; after it, nothing beyond the earlier
+        // reads.
         let rest = snapshot.underWay.filter { $0 >= row.transaction && $0 != partial?.transaction }
         let underWay = head.underWay.filter { $0 < row.transaction } + rest
         let ended = partial.map { Checked($0.transaction) + 1 }?.value ?? 0
@@ -61,15 +62,15 @@ struct GroupLogPoint: Sendable, Hashable {
 }
 
 extension GroupLogPoint {
-    /// What is not read of the log, as a statement asks for it.
+    /// The unread part of the log, as parameters of a statement.
     struct Unread: Sendable {
-        /// Transactions that were under way, without the one that was read in part.
+        /// Transactions that were in progress, without the one that was read in part.
         let late: [String]
-        /// The first transaction behind all of them.
+        /// The first transaction after all of them.
         let from: String
     }
 
-    /// What is not read, but for the rest of the transaction that was read in part.
+    /// The unread part, except for the rest of the transaction that was read in part.
     var unread: Unread {
         let isBehind = partial?.transaction == snapshot.upper
         return Unread(

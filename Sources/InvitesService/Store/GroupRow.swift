@@ -3,11 +3,11 @@ import Models
 import Postgres
 import ServiceModels
 
-/// How a group lies in its row, and the role of who asks in theirs.
+/// The columns of a group's row, and the caller's role from the member's row.
 enum GroupRow {
     /// The columns that ``group(_:)`` reads, in order, of a table that is called `g` and the asking user's row in `m`.
     static let columns = "g.group_id, g.name, g.owner_user_id, g.created_at, g.openness, m.user_id, m.role"
-    /// How many they are: the number of the first column behind them.
+    /// The number of columns, and so the number of the first column after them.
     static let columnCount = 7
 
     /// The group of a row that begins with ``columns``.
@@ -23,7 +23,7 @@ enum GroupRow {
         )
     }
 
-    /// The openness in a column. A word that isn't known is of a later version: the one that gives away least.
+    /// The openness in a column. An unknown word is from a later version: it is read as the openness that reveals least.
     static func openness(_ row: Row, at column: Int) throws -> GroupOpenness {
         GroupOpenness(rawValue: try row.decode(column, as: String.self)) ?? .consent
     }

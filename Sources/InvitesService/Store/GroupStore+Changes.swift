@@ -7,16 +7,16 @@ import ServiceModels
 import ServiceStore
 
 extension GroupStore {
-    /// What to change of a group; nil stays.
+    /// The changes of a group; a nil field stays.
     struct Change: Sendable {
         let name: GroupName?
         let openness: GroupOpenness?
     }
 
-    /// Locks a group until the transaction ends and tells it as it is then, with the caller's role.
+    /// Locks a group until the transaction ends and returns it as it is then, with the caller's role.
     ///
-    /// Whoever makes a user a member, puts one out or changes what members are holds this lock; the linking of those who wait for a
-    /// number shares it with others of its kind. So the owner of a group is one of its members at every moment.
+    /// A call that makes a user a member, removes a member or changes roles holds this lock; calls that link the people who wait for a
+    /// number share it. So the owner of a group is one of its members at every moment.
     ///
     /// - Throws: ``InvitesError/notAMember``.
     static func lock(
@@ -34,15 +34,15 @@ extension GroupStore {
             FOR UPDATE OF g
             """
         )
-        // A statement of its own, since its snapshot must have what was waited for.
+        // A separate statement, since its snapshot must include what was waited for.
         guard let group = try await group(groupID, askedBy: callerID, in: transaction) else {
             throw InvitesError.notAMember
         }
         return group
     }
 
-    /// A group as it is, which nothing keeps from changing unless it is locked; nil for outsiders, and for a member whose account is
-    /// closed: until they are forgotten here they change nothing.
+    /// A group as it is now, which may change unless it is locked; nil for outsiders, and for a member whose account is closed: they can't
+    /// change the group while their data is being deleted.
     static func group(
         _ groupID: GroupID,
         askedBy callerID: UserID,
@@ -58,11 +58,11 @@ extension GroupStore {
         ).first.map(GroupRow.group)
     }
 
-    /// Changes a group, and makes those members who waited for a user with their number where it is open from now on, and those who
-    /// asked to join where nobody is confirmed any more.
+    /// Changes a group. If it becomes open, users with awaited numbers become members. If its people are no longer confirmed, users who
+    /// asked to join become members.
     ///
-    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitesError/accountHeld`` if it isn't decided
-    ///   whether the account of one who waited is closed, or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
+    /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitesError/accountHeld`` if it isn't decided whether
+    ///   the account of a waiting user is closed, or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func change(
         _ groupID: GroupID,
         _ change: Change,
@@ -78,7 +78,7 @@ extension GroupStore {
                 deadline: deadline
             ) { transaction in
                 if change.openness != nil {
-                    // Before all locks: whoever may not has nobody's number locked.
+                    // Before all locks: a caller without the right must not lock another person's number.
                     guard let seen = try await Self.group(groupID, askedBy: callerID, in: transaction) else {
                         throw InvitesError.notAMember
                     }
@@ -92,14 +92,14 @@ extension GroupStore {
                         )
                     }
                 }
-                // Whoever holds or closes an account comes before, or waits until its request to join is decided.
+                // A call that holds or closes an account comes before, or waits until the account's request to join is decided.
                 let asking =
                     change.openness.map { $0 != .confirm } ?? false
                     ? try await lockThoseWhoAsk(in: groupID, for: callerID, transaction) : []
                 var owners: [PhoneNumber: UserID] = [:]
                 var locked: Set<PhoneNumber> = []
                 if change.openness == .open {
-                    // Numbers before the group, as everybody locks.
+                    // Numbers before the group, as everywhere.
                     let phones = try await awaitedPhones(in: groupID, for: callerID, transaction)
                     owners = phones.isEmpty ? [:] : try await PhoneStore.lock(phones, in: transaction)
                     locked = Set(phones)
@@ -109,7 +109,7 @@ extension GroupStore {
                 if change.openness != nil { try GroupPolicy.require(group.callerRole, .changeOpenness) }
                 let changed = try await write(change, to: group, in: transaction)
                 if changed.openness == .open, group.openness != .open {
-                    // Somebody was added after we looked: their number isn't locked.
+                    // A person was added after the first read: their number isn't locked.
                     let phones = try await awaitedPhones(in: groupID, for: callerID, transaction)
                     let theirs = try await PhoneStore.lockWithoutWaiting(
                         Set(phones).subtracting(locked),
@@ -120,7 +120,7 @@ extension GroupStore {
                     try await link(owners, in: groupID, now, limits, transaction)
                 }
                 if group.openness == .confirm, changed.openness != .confirm {
-                    // Somebody asked after we looked: their lock isn't shared.
+                    // A user asked to join after the first read: their lock isn't shared.
                     let now = try await thoseWhoAsk(in: groupID, for: callerID, transaction)
                     guard asking.isSuperset(of: now) else { throw ConflictRetry.LostRace() }
                     try await PendingStore.admitAll(
@@ -158,7 +158,7 @@ extension GroupStore {
         return changed
     }
 
-    /// Shares the locks of those who ask to join a group, if the caller is in it, and tells who they are.
+    /// Shares the locks of the users who ask to join a group, if the caller is in it, and returns these users.
     private func lockThoseWhoAsk(
         in groupID: GroupID,
         for callerID: UserID,
@@ -199,7 +199,7 @@ extension GroupStore {
         ).compactMap { PhoneNumber(stored: try $0.decode(0, as: String.self)) }
     }
 
-    /// Links those who wait for numbers, which are locked, to the users who have them, as if they had registered now.
+    /// Links the people who wait for numbers, which are locked, to the users who have the numbers, as if these had registered now.
     private func link(
         _ owners: [PhoneNumber: UserID],
         in groupID: GroupID,

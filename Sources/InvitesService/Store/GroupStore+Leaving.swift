@@ -5,7 +5,7 @@ import RPC
 import ServiceModels
 
 extension GroupStore {
-    /// Deletes a group with everybody in it.
+    /// Deletes a group with all its members.
     ///
     /// - Throws: ``InvitesError/notAMember``, or ``InvitesError/roleInsufficient``.
     func delete(_ groupID: GroupID, by callerID: UserID, deadline: Deadline?) async throws {
@@ -16,9 +16,10 @@ extension GroupStore {
         }
     }
 
-    /// Takes a user out of a group; the last member whose account is open takes the group with them. Whoever isn't in it has left it.
+    /// Removes a user from a group; the last member with an open account deletes the group by leaving. Succeeds for a user who isn't in it.
     ///
-    /// Who got the group from somebody else never asked for it, and leaves it to whom it would go if their account were closed.
+    /// An owner who got the group from another user never asked for it: when they leave, it goes to the heir as if their account were
+    /// closed.
     ///
     /// - Throws: ``InvitesError/ownerMustHandOver`` for the owner who made the group, while others are members.
     func leave(_ groupID: GroupID, _ userID: UserID, deadline: Deadline?) async throws {
@@ -30,8 +31,8 @@ extension GroupStore {
             guard group.callerRole == .owner else {
                 return try await AccountStore.leave([groupID.uuid], userID.uuid, in: transaction)
             }
-            // Whoever is linked at this moment by a replica of the version before, which doesn't lock the group, holds the row that this
-            // waits for, and is a member after it.
+            // A replica of the previous version, which doesn't lock the group, may be linking a user now. It holds the row that this waits
+            // for, and the user is a member afterwards.
             try await transaction.query(
                 "SELECT FROM members WHERE group_id = \(groupID.uuid) AND user_id IS NULL FOR UPDATE"
             )
@@ -55,11 +56,11 @@ extension GroupStore {
         }
     }
 
-    /// Makes another member the owner; who was it stays as an admin. Nobody gets a group by their number alone: only an admin, or somebody
-    /// who was confirmed or came by a link. It is counted, since all who watch the group are told.
+    /// Makes another member the owner; the previous owner stays as an admin. A member by their number alone can't get a group: only an
+    /// admin, or a member who was confirmed or came by a link. It counts against a quota, since all subscribers of the group get an event.
     ///
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` if the caller isn't the owner,
-    ///   ``InvitesError/memberNotFound`` for one who isn't a member, ``InvitationError/memberNotConfirmed``, or
+    ///   ``InvitesError/memberNotFound`` if the id isn't a member's, ``InvitationError/memberNotConfirmed``, or
     ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     func handOver(
         _ groupID: GroupID,

@@ -10,7 +10,7 @@ import ServiceStore
 struct GroupStore: Sendable {
     let database: PostgresClient
 
-    /// What is to be created.
+    /// A group to create.
     struct Creation: Sendable {
         /// The group.
         let group: Group
@@ -18,17 +18,16 @@ struct GroupStore: Sendable {
         let firstMember: MemberID
         /// The creator's name in it.
         let ownerDisplayName: ContactName?
-        /// What tells a request with the same key from another one.
+        /// The text that distinguishes requests with the same key.
         let requestText: String
     }
 
     /// Creates a group with its creator as the first member, once for each key of a user.
     ///
-    /// - Returns: the group; with a key that was used before, the one that was created then.
-    /// - Throws: ``InvitesError/idempotencyKeyReused`` if the key came with another name or openness then,
-    ///   ``InvitesError/notAMember`` if the group was deleted since, or the user is in it no more,
-    ///   ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``, ``InvitesError/tooManyGroups(groupsMax:)`` or
-    ///   ``InvitesError/memberGroupsFull(groupsMax:)``.
+    /// - Returns: the group; for a key that was used before, the group that was created then.
+    /// - Throws: ``InvitesError/idempotencyKeyReused`` if the key came with another name or openness then, ``InvitesError/notAMember`` if
+    ///   the group was deleted since, or the user is no longer in it, ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``,
+    ///   ``InvitesError/tooManyGroups(groupsMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     func create(
         _ creation: Creation,
         key: IdempotencyKey?,
@@ -48,11 +47,11 @@ struct GroupStore: Sendable {
         throw PostgresError.unavailable("an idempotency key was forgotten again and again")
     }
 
-    /// A key that is taken, and forgotten before it is looked at, is free again: a second try takes it.
+    /// A key that is taken, and deleted before it is read, is free again: a second try takes it.
     private static let keyTriesMax = 3
 
-    /// Takes the key if nobody has it; whether it did. Whoever asks at the same moment waits at the key's row until the first
-    /// has committed. It comes before the count of the day, so that a repetition counts nothing.
+    /// Takes the key if it is free; returns whether it did. A concurrent request waits at the key's row until the first one has committed.
+    /// It comes before the daily count, so that a retry isn't counted.
     private func claim(
         _ key: IdempotencyKey,
         for creation: Creation,
@@ -70,8 +69,8 @@ struct GroupStore: Sendable {
         return rows.affected == 1
     }
 
-    /// The group that was created with a key; nil if the key is not known. A statement of its own, so that its snapshot
-    /// has what the statement before waited for.
+    /// The group that was created with a key; nil if the key is unknown. A separate statement, so that its snapshot includes what the
+    /// statement before waited for.
     private func group(of creation: Creation, key: IdempotencyKey, deadline: Deadline?) async throws -> Group? {
         let rows = try await database.query(
             """
@@ -91,7 +90,7 @@ struct GroupStore: Sendable {
         return try GroupRow.group(row)
     }
 
-    /// Forgets keys that were used before a time, at most `limit` of them, and tells how many.
+    /// Deletes keys that were used before a time, at most `limit` of them, and returns how many.
     func forgetKeys(usedBeforeMilliseconds: Int64, limit: Int) async throws -> Int {
         let time = PostgresTimestamp(milliseconds: usedBeforeMilliseconds)
         let rows = try await database.execute(
@@ -105,8 +104,8 @@ struct GroupStore: Sendable {
         return rows.affected
     }
 
-    /// Inserts the group and its first member. The count of the user's groups of the day comes first: its row is the lock
-    /// under which all of them are counted, and nobody else's request takes it.
+    /// Inserts the group and its first member. The user's daily count of groups comes first: its row is the lock under which the groups are
+    /// counted, and no other user's request takes it.
     private func insert(
         _ creation: Creation,
         _ limits: InvitesLimits,
@@ -121,7 +120,7 @@ struct GroupStore: Sendable {
             in: transaction
         )
         if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
-        // One snapshot for what is done and why not: an account may be reopened at any moment.
+        // One snapshot for the action and for the reason of a refusal: an account may be reopened at any moment.
         let row = try await transaction.execute(
             """
             WITH standing AS MATERIALIZED (
@@ -159,9 +158,9 @@ struct GroupStore: Sendable {
         if isEverywhere { throw InvitesError.memberGroupsFull(groupsMax: limits.chosenMembershipsMax) }
     }
 
-    /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.
+    /// A user's groups, newest first, at most `limit` of them, after the last one of the previous page.
     ///
-    /// Group ids begin with the time of making, so their order is the groups'.
+    /// Group ids begin with the creation time, so their order is the groups'.
     func list(
         of userID: UserID,
         after cursor: Page.Cursor?,
@@ -195,6 +194,6 @@ struct GroupStore: Sendable {
         return try rows.first.map(GroupRow.group)
     }
 
-    /// After every UUID that is made.
+    /// Greater than every UUID that is made.
     private static let lastUUID = PostgresUUID(high: .max, low: .max)
 }

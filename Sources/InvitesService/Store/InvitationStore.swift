@@ -4,13 +4,13 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// What waits for users, and what they say to it, in PostgreSQL.
+/// Users' invitations and requests to join, and the users' answers, in PostgreSQL.
 struct InvitationStore: Sendable {
     let database: PostgresClient
 
-    /// What waits for a user, newest first, at most `limit` of it, after what the page before ended with.
+    /// What waits for a user, newest first, at most `limit` entries, after the last one of the previous page.
     ///
-    /// Whose a number is follows from `phones` at this moment: a number that changes hands takes what waits with it.
+    /// `phones` decides at this moment who has a number: if a number changes hands, its invitations go with it.
     func list(
         for userID: UserID,
         after cursor: Page.Cursor?,
@@ -64,12 +64,12 @@ struct InvitationStore: Sendable {
         }
     }
 
-    /// After every UUID that is made.
+    /// Greater than every UUID that is made.
     private static let lastUUID = PostgresUUID(high: .max, low: .max)
 
-    /// Makes a user a member who accepts what waits for them; one who is a member already stays it.
+    /// Makes a user a member when they accept an invitation. A user who is a member already stays one.
     ///
-    /// - Throws: ``InvitationError/notFound``, ``InvitationError/confirmationNeeded`` where it isn't theirs to decide,
+    /// - Throws: ``InvitationError/notFound``, ``InvitationError/confirmationNeeded`` where the group decides,
     ///   ``InvitesError/groupFull(membersMax:)`` or ``InvitesError/memberGroupsFull(groupsMax:)``.
     func accept(
         _ id: MemberID,
@@ -97,17 +97,17 @@ struct InvitationStore: Sendable {
                     nowMilliseconds: nowMilliseconds,
                     in: transaction
                 )
-                // Whoever is a member has nothing to accept: what waits for another number of theirs goes on waiting.
+                // A member has nothing to accept: rows that wait for the user's other numbers keep waiting.
                 if let memberID = place.memberID {
                     return try await Admission.member(memberID, of: groupID, seenBy: userID, in: transaction)
                 }
-                // What was declined may still be accepted: whoever declined knows of it.
+                // A declined invitation may still be accepted: the user who declined it knows of it.
                 guard place.waiting.contains(where: { $0.id == id && $0.isLive && !$0.isBlocked }) else {
                     throw InvitesError.invitation(.notFound)
                 }
                 try await requireConsent(groupID, in: transaction)
                 let memberID = try await Admission.admit(
-                    // Nothing new is made, since something waits.
+                    // Nothing new is made, since a row waits.
                     Admission.Entry(
                         userID: userID,
                         waitingID: id,
@@ -137,8 +137,8 @@ struct InvitationStore: Sendable {
         }
     }
 
-    /// Notes that a user declines what waits for them, or takes their request to join back. The row stays, as for a number that
-    /// nobody has, and isn't shown to the user again.
+    /// Records that a user declines an invitation, or withdraws their request to join. The row stays, as for a number without an owner, and
+    /// isn't shown to the user again.
     ///
     /// - Throws: ``InvitationError/notFound``.
     func decline(_ id: MemberID, in groupID: GroupID, by userID: UserID, deadline: Deadline?) async throws {
@@ -155,9 +155,9 @@ struct InvitationStore: Sendable {
         by userID: UserID,
         _ transaction: PostgresTransaction
     ) async throws -> Bool {
-        // Whoever confirms the user or opens the group holds this lock alone: they see that the user declined, or the user is a member
-        // by then and can't. Not for strangers, whom it doesn't concern: nor for whom the number becomes theirs after this look, since
-        // nothing of them may be written without the lock.
+        // A call that confirms the user or opens the group holds this lock exclusively: it sees that the user declined, or the user is a
+        // member by then and can't decline. Strangers don't take the lock, since the group doesn't concern them. Neither does a user who
+        // gets the number after this read, since without the lock nothing may be written about them.
         let locked = try await transaction.query(
             """
             SELECT FROM groups g WHERE g.group_id = \(groupID.uuid) AND (
@@ -187,8 +187,8 @@ struct InvitationStore: Sendable {
         ).isEmpty
     }
 
-    /// Forgets what has expired, at most `limit` rows of each kind, and tells how many of the kind that had more. Numbers that nobody
-    /// has and nobody waits for any more go with it.
+    /// Deletes what has expired, at most `limit` rows of each kind, and returns the larger count of the kinds. Numbers that no user has and
+    /// no group awaits any more are deleted too.
     func forgetExpired(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let phones = try await database.execute(
@@ -199,7 +199,7 @@ struct InvitationStore: Sendable {
             RETURNING phone
             """
         ).map { try $0.decode(0, as: String.self) }
-        // A statement of its own: numbers are locked before members by all others.
+        // A separate statement: all others lock numbers before members.
         try await database.execute(
             """
             DELETE FROM phones p WHERE phone IN (

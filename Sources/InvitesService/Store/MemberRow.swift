@@ -3,35 +3,34 @@ import Models
 import Postgres
 import ServiceModels
 
-/// How a member lies in its row.
+/// The columns of a member's row.
 enum MemberRow {
     /// The columns that ``member(_:owner:openness:viewer:)`` reads, in order, of a table that is called `m`.
     static let columns = """
         m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at, m.role, m.unconfirmed_at IS NOT NULL,
         m.added_by || m.also_added_by, \(isByUnprovenNumber)
         """
-    /// How many they are: the number of the first column behind them.
+    /// The number of columns, and so the number of the first column after them.
     static let columnCount = 10
 
-    /// SQL that is true of a row `m` of a member who is one by a number alone, which isn't proven to be theirs. OFFSET 0 keeps the plan
-    /// from reading all numbers.
+    /// SQL: whether row `m` is a member by a number alone, which they haven't proven. OFFSET 0 keeps the plan from reading all numbers.
     private static let isByUnprovenNumber = """
         (m.user_id IS NOT NULL AND m.phone IS NOT NULL AND m.confirmed_by IS NULL AND NOT EXISTS (
             SELECT FROM phones AS proof WHERE proof.phone = m.phone AND proof.proven_by = m.user_id OFFSET 0))
         """
-    /// SQL that is true of a row `m` of a member who adds and confirms nobody: what `GroupPolicy.isUnproven` says, for statements that decide
-    /// by it what they lock.
+    /// SQL: whether row `m` is a member who can't add or confirm anybody, as `GroupPolicy.isUnproven` says, for statements that choose
+    /// their locks by it.
     static let isUnproven = """
         (m.role = '\(GroupRole.member.rawValue)' AND \(isByUnprovenNumber)
             AND m.user_id <> (SELECT owned.owner_user_id FROM groups AS owned WHERE owned.group_id = m.group_id))
         """
 
-    /// The member of a row that begins with ``columns``; nil if they are null, as an outer join leaves them.
+    /// The member of a row that begins with ``columns``; nil if they are null, as in an outer join.
     ///
     /// - Parameters:
     ///   - owner: the group's owner.
     ///   - openness: the group's.
-    ///   - viewer: the member who asks.
+    ///   - viewer: the member who makes the request.
     static func member(
         _ row: Row,
         owner: UserID,
@@ -56,11 +55,11 @@ enum MemberRow {
         )
     }
 
-    /// SQL that is true of a row if somebody has added the person whom the person doesn't block.
+    /// SQL: whether any user who added the person isn't blocked by the person.
     ///
     /// - Parameters:
     ///   - person: SQL of the person's id.
-    ///   - row: what the members' row is called there.
+    ///   - row: the alias of the members' row.
     static func isWanted(by person: String, _ row: String = "m") -> String {
         """
         EXISTS (
@@ -69,11 +68,11 @@ enum MemberRow {
         """
     }
 
-    /// SQL that is true of a row that waits by nobody, all who added it being gone, and that is nothing to `declined_by`, who blocked
-    /// them: nobody among the further inviters stands for those. Whoever adds the person next takes their place.
+    /// SQL: whether a row waits without an adder, because all users who added it are gone, and is declined for `declined_by`, who blocked
+    /// them: no further inviter takes their place. The next user who adds the person does.
     static let isLeftBehind = "(declined_by IS NOT NULL AND \(AccountStore.nobodySQL) = ANY(also_added_by))"
 
-    /// The role of a member by the column `role` of their row. The owner is whom the group names, whatever stands there.
+    /// The role of a member by the column `role` of their row. The group's owner is always the owner, whatever the column says.
     static func role(_ row: Row, at column: Int, isOwner: Bool) throws -> GroupRole {
         isOwner ? .owner : GroupRole(rawValue: try row.decode(column, as: String.self)) ?? .member
     }

@@ -7,9 +7,9 @@ import ServiceModels
 import ServiceStore
 
 extension MemberStore {
-    /// The people to add, by whom and to what. No number is there twice.
+    /// The people to add, the adder and the group. No number is in it twice.
     struct NewMembers: Sendable {
-        /// A person, the id of their membership, if there will be one, and the code of the number for whoever adds.
+        /// A person, the id of their membership, if there will be one, and the code of the number for the adder.
         struct Person: Sendable {
             let invitee: Invitee
             let memberID: MemberID
@@ -22,21 +22,21 @@ extension MemberStore {
         let callerID: UserID
         /// The people.
         let people: [Person]
-        /// The code of the address that the call came from, nil if it isn't told.
+        /// The code of the address of the call; nil if unknown.
         let addressCode: [UInt8]?
         /// Now, in Unix milliseconds.
         let nowMilliseconds: Int64
     }
 
-    /// Nobody could be added: the transaction leaves nothing, not even a number.
+    /// Nobody could be added: the transaction is rolled back and keeps nothing, not even a number.
     private struct AllRefused: Error {
         let answers: [Roster.Answer]
     }
 
-    /// Adds people to a group, or finds them in it, in one transaction, and answers for each.
+    /// Adds people to a group, or finds them in it, in one transaction, and returns an answer for each.
     ///
-    /// Locks are taken in the same order by everyone: the numbers in the order of their digits, then the group, then the counts of
-    /// quotas. However many people there are, each step is one statement. Who may add nobody now locks nothing.
+    /// Locks are taken in the same order everywhere: the numbers in the order of their digits, then the group, then the counts of quotas.
+    /// However many people there are, each step is one statement. A user who can't add anybody now locks nothing.
     ///
     /// - Throws: ``InvitesError/notAMember`` or ``InvitationError/memberUnconfirmed``.
     func add(_ new: NewMembers, limits: InvitesLimits, deadline: Deadline?) async throws -> [Roster.Answer] {
@@ -51,7 +51,7 @@ extension MemberStore {
                     let group = try await group(new, isLocked: !room.isEmpty, in: transaction)
                     let roster = try await roster(of: group, for: new, room, limits, in: transaction)
                     let answers = try await add(new, to: roster, room, limits, in: transaction)
-                    // Who is in by a number that they gave up waits for nobody by it.
+                    // A member who is in by a number that they gave up is not awaited by it.
                     let nobodys = answers.indices.map { (answers[$0], new.people[$0].invitee.phone) }.filter {
                         if case .known(let member) = $0 {
                             member.userID != nil && room.owners[$1] == nil
@@ -75,7 +75,7 @@ extension MemberStore {
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> [Roster.Answer] {
-        // What it would come to, without limits: who is known already costs nothing.
+        // The outcome without limits: a known person costs nothing.
         var answers = plan(new, roster) { _ in nil }
         var refusals = try await room.refusals(of: answers, in: transaction)
         refusals.merge(try await MembershipRoom.refusals(of: answers, new, limits, in: transaction)) { first, _ in first
@@ -100,11 +100,11 @@ extension MemberStore {
             if let wait { refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait) }
         }
         if !refusals.isEmpty {
-            // Whoever had no room doesn't get it by another's refusal: nobody would count or write them.
+            // A person without room doesn't get it when another is refused: nobody would count or write them.
             let first = answers
             answers = plan(new, roster) { refusals[$0] ?? first[$0].refusal }
         }
-        // Whether a number is a user's must not show in who is refused: all who are left stand in one row.
+        // The refusals must not reveal whether a user has a number: all remaining people are treated alike, in order.
         let standing = costly.filter { refusals[$0] == nil }
         let entries = standing.map { (answers[$0], new.people[$0]) }
         let free = entries.isEmpty ? 0 : try await insert(entries, new, limits, in: transaction)
@@ -118,7 +118,7 @@ extension MemberStore {
         return answers
     }
 
-    /// What adding each of the people comes to; those who are refused already are no one whom others could find.
+    /// The outcome of adding each of the people; a refused person is not there for later ones to find.
     private func plan(
         _ new: NewMembers,
         _ roster: Roster,
@@ -133,7 +133,7 @@ extension MemberStore {
 
     // MARK: - Steps of adding
 
-    /// Answers where nobody was added. What was noted is kept, and nothing else.
+    /// Answers when nobody was added. Notes of further inviters are kept, and nothing else.
     private func refuse(
         _ answers: [Roster.Answer],
         _ new: NewMembers,
@@ -146,12 +146,13 @@ extension MemberStore {
         return answers
     }
 
-    /// How many are noted beside the first who added a number; each is a member of the group.
+    /// The maximum of further inviters per number; each is a member of the group.
     private static let furtherInvitersMax = 8
 
-    /// Notes that the caller wants those, too, whom the group awaits already: who blocks the first inviter may want the second. It is noted
-    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. What was left
-    /// behind by people whom the person blocked waits by the caller from now on, unless that one is blocked too. Whether anything was.
+    /// Notes the caller as a further inviter of people whom the group already awaits: a person who blocks the first inviter may want the
+    /// second. This doesn't depend on who has the number, and nobody in the group sees it; the caller may confirm the person like the first
+    /// adder. If the person blocked all earlier adders, the row waits by the caller from now on, unless the person blocks the caller too.
+    /// Returns whether anything was noted.
     private func note(
         _ answers: [Roster.Answer],
         _ new: NewMembers,
@@ -163,7 +164,7 @@ extension MemberStore {
         }
         guard !awaited.isEmpty else { return false }
         let caller = new.callerID.uuid
-        // Those who have the numbers may see an invitation now that they did not before.
+        // The owners of the numbers may now see an invitation that they didn't see before.
         return try await !transaction.execute(
             """
             WITH noted AS (
@@ -195,7 +196,7 @@ extension MemberStore {
         let openness: GroupOpenness
     }
 
-    /// The group, if the caller is in it; locked, so that its members can be counted, if somebody may be added.
+    /// The group, if the caller is in it; if a person may be added it is locked, so that its members can be counted.
     private func group(
         _ new: NewMembers,
         isLocked: Bool,
@@ -218,10 +219,10 @@ extension MemberStore {
         )
     }
 
-    /// The members who may be the people already, how many the group has, and which of the numbers' owners nobody is to see: a
-    /// closed account has no number, though profile may not have told its release yet, and for whom an owner blocks it is nobody's.
-    /// What waits for a number and was declined by its owner goes on waiting: that number alone is nobody's then, and by another one of
-    /// theirs the owner may be added as anybody. What has expired is not there.
+    /// The members who may already be these people, how many members the group has, and which owners of the numbers are hidden. A closed
+    /// account has no number, though profile may not have delivered its release yet; and if the owner blocks the caller, the number counts
+    /// as free. A row that the number's owner declined keeps waiting: that number alone counts as free then, and by another number the
+    /// owner may be added like anybody. Expired rows are ignored.
     private func roster(
         of group: AskedGroup,
         for new: NewMembers,
@@ -230,7 +231,7 @@ extension MemberStore {
         in transaction: PostgresTransaction
     ) async throws -> Roster {
         let owners = room.owners
-        // A statement after the locks, so that its snapshot has what was committed before they were got: also whether the caller's
+        // A statement after the locks, so that its snapshot includes what was committed before they were taken: also whether the caller's
         // account was closed meanwhile, or a number's owner is held since.
         let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
         let users = owners.values.map(\.uuid)
@@ -272,7 +273,7 @@ extension MemberStore {
             groupID: group.id,
             openness: group.openness,
             adder: adder,
-            // In groups of consent the owner counts only where they are a member by the number, whom all see.
+            // In groups of consent the owner counts only if they are a member by the number, whom all members see.
             owners: unseen.isEmpty && declined.isEmpty || group.openness == .consent
                 ? owners : owners.filter { !unseen.contains($0.value) && !declined.contains($0.key.digits) },
             provenPhones: room.provenPhones,
@@ -285,14 +286,13 @@ extension MemberStore {
         )
     }
 
-    /// Writes the memberships, as far as the user may wait for more people, and that somebody landed in a group, if targets of
-    /// webhooks want to know: one round trip. The event's id is that of the membership, which begins once.
+    /// Writes the memberships, as far as the user may wait for more people, and the events for webhook targets that want to know of new
+    /// members: one round trip. The event's id is that of the membership, which begins once.
     ///
-    /// What was awaited by a number and has expired begins anew; what somebody left waiting whom the number's owner blocks gives way to
-    /// the owner's membership. Where the person is there by another number it is written down that the group awaits this one too, in
-    /// case they lose the other.
+    /// An expired row for a number is renewed; a row by an adder whom the number's owner blocks gives way to the owner's membership. If the
+    /// person is in the group by another number, the group notes this number too, in case they lose the other.
     ///
-    /// - Parameter answers: those that count, in their order.
+    /// - Parameter answers: the answers that count, in order.
     /// - Returns: how many of the answers there is room for.
     private func insert(
         _ answers: [(Roster.Answer, NewMembers.Person)],
@@ -307,7 +307,7 @@ extension MemberStore {
         for (index, (answer, person)) in answers.enumerated() {
             switch answer {
             case .added(let member): users.append(member.userID?.uuid)
-            // One who is awaited by another number has none of their own yet.
+            // A person who is awaited by another number doesn't have that number yet.
             case .recognized(let member) where member.userID != nil: users.append(member.userID?.uuid)
             case .recognized, .known, .refused: continue
             }
@@ -317,7 +317,7 @@ extension MemberStore {
             names.append(person.invitee.displayName.value)
             ranks.append(index + 1)
         }
-        // The counts' rows are locked: nobody else adds for this user meanwhile.
+        // The counts' rows are locked: no other call adds for this user meanwhile.
         let rows = try await transaction.execute(
             """
             WITH room AS MATERIALIZED (
@@ -358,7 +358,7 @@ extension MemberStore {
 }
 
 extension Roster.Answer {
-    /// Whether it counts for whoever adds.
+    /// Whether it counts against the adder's quotas.
     fileprivate var isCostly: Bool {
         switch self {
         case .recognized, .added: true

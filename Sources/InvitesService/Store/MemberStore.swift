@@ -6,18 +6,17 @@ import ServiceModels
 
 /// Members of groups, in PostgreSQL.
 ///
-/// A number's row in `phones` is the lock that decides: whoever adds a number to a group and whoever applies that
-/// number's events take it first. So an invitation and a registration at the same moment happen one after the other,
-/// and either order ends with one member.
+/// A number's row in `phones` is the lock that decides: a call that adds a number to a group and a call that applies that number's events
+/// take it first. So an invitation and a registration at the same moment happen one after the other, and either order ends with one member.
 struct MemberStore: Sendable {
     let database: PostgresClient
 
-    /// Before every UUID that is made.
+    /// Less than every UUID that is made.
     private static let firstUUID = PostgresUUID(high: 0, low: 0)
 
-    /// A group's members, oldest first, at most `limit` of them, after the one that the page before ended with.
+    /// A group's members, oldest first, at most `limit` of them, after the last one of the previous page.
     ///
-    /// - Throws: ``InvitesError/notAMember`` if the asking user isn't one of them.
+    /// - Throws: ``InvitesError/notAMember`` if the caller isn't one of them.
     func list(
         of groupID: GroupID,
         askedBy userID: UserID,
@@ -28,7 +27,7 @@ struct MemberStore: Sendable {
     ) async throws -> [Member] {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
-        // One row of nulls tells an empty page from an outsider, who gets no row at all.
+        // One row of nulls distinguishes an empty page from an outsider, who gets no row at all.
         let rows = try await database.query(
             """
             SELECT \(unsafeSQL: MemberRow.columns), caller.owner_user_id, caller.openness, caller.role
@@ -55,7 +54,7 @@ struct MemberStore: Sendable {
         return try rows.compactMap { try MemberRow.member($0, owner: owner, openness: openness, viewer: viewer) }
     }
 
-    /// Refuses a member who adds and confirms nobody (`GroupPolicy.isUnproven`).
+    /// Throws for a member who can't add or confirm anybody (`GroupPolicy.isUnproven`).
     ///
     /// - Throws: ``InvitationError/memberUnconfirmed``.
     static func requireProven(
@@ -74,7 +73,7 @@ struct MemberStore: Sendable {
         guard rows.isEmpty else { throw InvitesError.invitation(.memberUnconfirmed) }
     }
 
-    /// Puts a member out with the links that they made, or takes back that a person is awaited. One who isn't there is a success.
+    /// Removes a member with the links that they made, or revokes a pending invitation. Succeeds if there is no such member.
     ///
     /// - Throws: ``InvitesError/notAMember``, or ``InvitesError/roleInsufficient`` if the caller may not.
     func remove(
@@ -98,7 +97,7 @@ struct MemberStore: Sendable {
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
-        // The number before the group, as everybody locks; then nobody links the person meanwhile.
+        // The number before the group, as everywhere; then nobody links the person meanwhile.
         let phone = try await awaitedPhone(memberID, in: groupID, for: callerID, transaction)
         if let phone { _ = try await PhoneStore.lock([phone], in: transaction) }
         let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
@@ -110,7 +109,7 @@ struct MemberStore: Sendable {
             """
         )
         guard let row = rows.first else {
-            // Whoever waited is gone since we looked.
+            // The pending person was deleted after the first read.
             if let phone { try await PhoneStore.forgetUnused([phone], in: transaction) }
             return try await PendingStore.reject(memberID, in: group, transaction)
         }
@@ -121,7 +120,7 @@ struct MemberStore: Sendable {
             return try await AccountStore.leave([groupID.uuid], userID, in: transaction)
         }
         try GroupPolicy.require(group.callerRole, .revoke(addedByCaller: try row.decode(2, as: Bool.self)))
-        // Whoever was a member when we looked first and waits now: the number isn't locked.
+        // The row was a member's at the first read and is pending now: the number isn't locked.
         guard let phone else { throw ConflictRetry.LostRace() }
         try await transaction.execute(
             "DELETE FROM members WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid)"
@@ -129,7 +128,8 @@ struct MemberStore: Sendable {
         try await PhoneStore.forgetUnused([phone], in: transaction)
     }
 
-    /// Makes a member an admin or a plain member. A role that is another one is counted, since all who watch the group are told.
+    /// Makes a member an admin or a plain member. A change of the role counts against a quota, since all subscribers of the group get an
+    /// event.
     ///
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` if the caller isn't the owner, or is the member,
     ///   ``InvitesError/memberNotFound`` or ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
@@ -160,7 +160,7 @@ struct MemberStore: Sendable {
         }
     }
 
-    /// The number of a person who is awaited; nil of a member, of nobody, and for outsiders, who must not lock it.
+    /// The number of an awaited person; nil for a member, for an unknown id, and for outsiders, who must not lock it.
     private func awaitedPhone(
         _ memberID: MemberID,
         in groupID: GroupID,

@@ -3,24 +3,24 @@ import Models
 import Postgres
 import ServiceModels
 
-/// Room for further memberships: a user is a member of so many groups at most, and so many groups await one number at most.
+/// Room for further memberships: a user is a member of a bounded number of groups, and a bounded number of groups await one number.
 ///
-/// What a user does themselves has twice the room (``InvitesLimits/chosenMembershipsMax``) of what others do to them by a number: so nobody
-/// who adds a user to many groups keeps them from making, joining or accepting some.
+/// The limit for a user's own actions (``InvitesLimits/chosenMembershipsMax``) is twice that for what others do to them by a number: so a
+/// user whom others add to many groups can still make, join and accept some.
 ///
-/// Nobody waits for a lock because of it. Whoever adds or links a number holds its row, and a user who accepts or joins holds those of
-/// all their numbers, so that these come one after the other. Only calls at the same moment that have no number in common can pass the
-/// bound, by as many as there are at once.
+/// It takes no further locks. A call that adds or links a number holds its row, and a user who accepts or joins holds the rows of all their
+/// numbers, so that these calls come one after the other. Only concurrent calls that have no number in common can exceed the bound, by as
+/// many as there are at once.
 enum MembershipRoom {
-    /// SQL: how many groups a user is in; counts no further than the bound.
+    /// SQL: the number of groups that a user is in; counts no further than the bound.
     static func count(of user: String, _ max: Int) -> String {
         "(SELECT count(*) FROM (SELECT FROM members counted WHERE counted.user_id = \(user) LIMIT \(max)) AS memberships)"
     }
 
-    /// SQL: whether a user is in as many groups as they may be.
+    /// SQL: whether a user is in as many groups as allowed.
     static func isFull(_ user: String, _ max: Int) -> String { "\(count(of: user, max)) >= \(max)" }
 
-    /// Refuses a user who becomes a member of one group more.
+    /// Throws if a user has no room for one more group.
     ///
     /// - Parameter max: how many groups they may be in.
     /// - Throws: ``InvitesError/memberGroupsFull(groupsMax:)``.
@@ -37,10 +37,10 @@ enum MembershipRoom {
         if try row.decode(0, as: Bool.self) { throw InvitesError.memberGroupsFull(groupsMax: max) }
     }
 
-    /// Which people can't be added, by their places: users without room, and numbers that are awaited by as many groups as may await one.
-    /// The refusal is the same for both. The numbers are locked, so that nobody else adds them meanwhile.
+    /// Returns which people can't be added, by their places: users without room, and numbers that the maximum of groups await. The refusal
+    /// is the same for both. The numbers are locked, so that no other call adds them meanwhile.
     ///
-    /// - Parameter answers: what adding each would come to.
+    /// - Parameter answers: the outcome of adding each person.
     static func refusals(
         of answers: [Roster.Answer],
         _ new: MemberStore.NewMembers,
@@ -73,12 +73,12 @@ enum MembershipRoom {
 }
 
 extension PhoneStore {
-    /// How long after a user has left a group it is looked for what waits for the room: some rounds of cleaning up.
+    /// How long after a user has left a group the rows that wait for room are looked up: some rounds of cleanup.
     private static let roomAge: Duration = .seconds(3_600)
 
-    /// Makes users members where what waits for their numbers found no room, as far as they have some since they left other groups.
+    /// Makes users members by rows that found no room before, as far as they have room since they left other groups.
     ///
-    /// A claim links no more groups than there is room for, and the rest goes on waiting.
+    /// A claim links no more groups than there is room for, and the rest keeps waiting.
     ///
     /// - Parameter limit: the most users to look at.
     /// - Returns: how many pending members became members.
@@ -101,7 +101,7 @@ extension PhoneStore {
         var (linkedCount, failure): (Int, (any Error)?) = (0, nil)
         for row in rows {
             let userID = UserID(try row.decode(0, as: PostgresUUID.self))
-            // One who can't be linked now holds up nobody behind them.
+            // A user who can't be linked now doesn't block the users behind them.
             do { linkedCount += try await linkWaiting(for: userID, nowMilliseconds: nowMilliseconds) } catch {
                 failure = error
             }

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension PendingStore {
-    /// Whom a member confirms, and as whom.
+    /// A confirmation: which row, and as which user.
     struct Confirmation: Sendable {
         /// The group.
         let groupID: GroupID
@@ -20,7 +20,7 @@ extension PendingStore {
         let nowMilliseconds: Int64
     }
 
-    /// What a membership's id stands for, when all locks are held.
+    /// What a membership's id refers to, when all locks are held.
     private struct MemberFacts {
         let userID: UserID?
         let phone: String?
@@ -28,8 +28,7 @@ extension PendingStore {
         let isInDoubt: Bool
     }
 
-    /// Makes a user a member who waits to be confirmed or asks to join, or keeps a member in doubt. Whoever is a member without doubt
-    /// stays it.
+    /// Confirms a pending user or one who asks to join, who becomes a member, or keeps a member in doubt. A member without doubt stays one.
     ///
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitationError/memberUnconfirmed``,
     ///   ``InvitesError/memberNotFound``, ``InvitationError/personChanged``, ``InvitationError/nothingToConfirm``,
@@ -43,7 +42,7 @@ extension PendingStore {
             ) { transaction in
                 let (phone, isConcerned) = try await look(at: new, in: transaction)
                 guard isConcerned else { throw try await refusal(of: new, in: transaction) }
-                // Behind it: whoever may not has nobody's number locked.
+                // After it: a caller without the right must not lock another person's number.
                 let phones = try await Admission.lockPhones(of: new.userID, and: phone, in: transaction)
                 let group = try await GroupStore.lock(new.groupID, for: new.callerID, in: transaction)
                 let place = try await Admission.place(
@@ -71,8 +70,8 @@ extension PendingStore {
         }
     }
 
-    /// Looks before anything is locked: the number's lock comes before the group's. Returns the number of the row, and whether the user is
-    /// concerned.
+    /// Reads before anything is locked, since the number's lock comes before the group's. Returns the number of the row, and whether the
+    /// user is concerned.
     ///
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient`` or ``InvitationError/memberUnconfirmed``, as it is now.
     private func look(
@@ -97,8 +96,8 @@ extension PendingStore {
         try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
     }
 
-    /// Whether the user is in the group, asks to join it or has the number: a caller who names just any user must not have that user's
-    /// numbers locked.
+    /// Whether the user is in the group, asks to join it or has the number: a caller who names an arbitrary user must not lock that user's
+    /// numbers.
     private func isConcerned(
         _ new: Confirmation,
         _ row: MemberFacts?,
@@ -115,7 +114,7 @@ extension PendingStore {
         ).isEmpty
     }
 
-    /// Why a user who isn't concerned is not confirmed. Judged anew behind the group's lock: the looks before it saw the group at several
+    /// Why a user who isn't concerned is not confirmed. Decided again with the group locked: the earlier reads saw the group at different
     /// moments.
     private func refusal(of new: Confirmation, in transaction: PostgresTransaction) async throws -> any Error {
         let group = try await GroupStore.lock(new.groupID, for: new.callerID, in: transaction)
@@ -144,7 +143,7 @@ extension PendingStore {
         }
     }
 
-    /// A user with the number becomes a member.
+    /// Makes a user with the number a member.
     private func confirmWaiting(
         _ new: Confirmation,
         _ group: Group,
@@ -153,8 +152,8 @@ extension PendingStore {
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         guard group.openness == .confirm else { throw InvitesError.invitation(.nothingToConfirm) }
-        // Among those who wait for this user: nobody else has the number, and they neither declined nor block who added them.
-        // Nor the caller, to whom they are nobody then.
+        // The row must wait for this user: no other user has the number, and this one neither declined nor blocks the adders, nor the
+        // caller, from whom a blocked user stays hidden.
         let isBlocked = try await transaction.query(
             """
             SELECT FROM blocked_inviters WHERE user_id = \(new.userID.uuid) AND inviter_user_id = \(new.callerID.uuid)
@@ -166,7 +165,7 @@ extension PendingStore {
         return try await admit(new, waitingID: new.memberID, place, limits, in: transaction)
     }
 
-    /// A user who asked to join becomes a member; one who is a member already, however that came, is it.
+    /// Makes a user who asked to join a member; a user who is a member already, however they joined, is confirmed.
     private func confirmRequest(
         _ new: Confirmation,
         _ place: Admission.Place,
@@ -180,7 +179,7 @@ extension PendingStore {
         throw try await unknown(new, in: transaction)
     }
 
-    /// Why there is nobody to confirm by an id of no row.
+    /// Why an id without a row can't be confirmed.
     private func unknown(_ new: Confirmation, in transaction: PostgresTransaction) async throws -> InvitesError {
         let rows = try await transaction.query(
             """
@@ -211,7 +210,7 @@ extension PendingStore {
                 newID: new.memberID,
                 addedBy: new.callerID,
                 confirmedBy: new.callerID,
-                // A request to join is the user's own wish, a number that somebody added isn't.
+                // A request to join is the user's own wish; a number that another user added isn't.
                 isChosen: waitingID == nil
             ),
             to: new.groupID,
@@ -222,7 +221,7 @@ extension PendingStore {
         )
     }
 
-    /// A member is the person meant, whoever has the number: the row that waits for it beside goes.
+    /// Confirms a member as the person meant, no matter who has the number: the row that waits for it besides is deleted.
     private func keep(
         _ new: Confirmation,
         _ row: MemberFacts,

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// Whom groups wait for and who is in doubt, and what members say to it, in PostgreSQL.
+/// People whom groups wait for or who are in doubt, and the decisions about them, in PostgreSQL.
 struct PendingStore: Sendable {
     let database: PostgresClient
     private let groups: GroupStore
@@ -15,12 +15,13 @@ struct PendingStore: Sendable {
         groups = GroupStore(database: database)
     }
 
-    /// Before every UUID that is made.
+    /// Less than every UUID that is made.
     private static let firstUUID = PostgresUUID(high: 0, low: 0)
 
-    /// Whom a group waits for and who is in doubt, oldest first, at most `limit` of them, after the one that the page before ended with.
+    /// The people whom a group waits for or who are in doubt, oldest first, at most `limit` of them, after the last one of the previous
+    /// page.
     ///
-    /// - Throws: ``InvitesError/notAMember`` if the asking user isn't one of them.
+    /// - Throws: ``InvitesError/notAMember`` if the caller isn't a member.
     func list(
         of groupID: GroupID,
         askedBy userID: UserID,
@@ -34,7 +35,7 @@ struct PendingStore: Sendable {
         }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
-        // Who has a number is looked up only where it may be shown.
+        // The owner of a number is looked up only where it may be shown.
         let isConfirm = group.openness == .confirm
         let seesRequests = GroupPolicy.may(group.callerRole, .confirm(addedByCaller: false))
         let rows = try await database.query(
@@ -97,23 +98,23 @@ struct PendingStore: Sendable {
 
     // MARK: - Requests
 
-    /// Refuses a request to join. One that isn't there is a success.
+    /// Refuses a request to join. Succeeds if there is no such request.
     ///
-    /// - Parameter group: the group, which is locked, as the member sees it who refuses.
+    /// - Parameter group: the group, which is locked, as the refusing member sees it.
     /// - Throws: ``InvitesError/roleInsufficient``.
     static func reject(_ id: MemberID, in group: Group, _ transaction: PostgresTransaction) async throws {
         let rows = try await transaction.execute(
             "DELETE FROM join_requests WHERE group_id = \(group.id.uuid) AND member_id = \(id.uuid)"
         )
-        // Throwing undoes it.
+        // Throwing rolls it back.
         if rows.affected > 0 { try GroupPolicy.require(group.callerRole, .revoke(addedByCaller: false)) }
     }
 
-    /// Makes those members who asked to join a group in which nobody is confirmed any more, oldest first, as far as there is room. The
-    /// rest wait on to be confirmed, and so do those who are in as many groups as a user may be, and those of whom it isn't decided whether
-    /// their accounts are closed.
+    /// Makes users who asked to join a group members after it stopped confirming people, oldest first, as far as there is room. The rest
+    /// keep waiting to be confirmed, as do users who are in the maximum of groups, and users for whom it isn't decided whether their
+    /// accounts are closed.
     ///
-    /// - Parameter group: the group, which is locked, after the locks of those who asked to join it.
+    /// - Parameter group: the group, which is locked, after the locks of the users who asked to join it.
     static func admitAll(
         to group: Group,
         by callerID: UserID,

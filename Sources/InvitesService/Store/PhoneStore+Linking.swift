@@ -4,25 +4,25 @@ import Postgres
 import ServiceKit
 import ServiceModels
 
-/// The linking of those who wait for a number, in PostgreSQL. The number's row is locked.
+/// Links the people who wait for a number, in PostgreSQL. The number's row is locked.
 extension PhoneStore {
-    /// What a claim meets.
+    /// What a claim finds.
     struct Places: Sendable {
-        /// Whether anybody waits for one of the numbers, or is in doubt by one.
+        /// Whether a person waits for one of the numbers, or is in doubt by one.
         let areThere: Bool
         /// Whether the user is in doubt somewhere by a number that they have again.
         let hasDoubts: Bool
     }
 
-    /// Locks the groups in which somebody waits for the numbers until the transaction ends, in the order of their ids, shared with other
-    /// claims: nobody leaves one or deletes it meanwhile, which would lock groups before members, too.
+    /// Locks the groups in which a person waits for the numbers until the transaction ends, in the order of their ids, shared with other
+    /// claims: nobody leaves or deletes one meanwhile, which would lock groups before members, too.
     static func lockGroups(
         waitingFor links: [PhoneLedger.Link],
         in transaction: PostgresTransaction
     ) async throws -> Places {
         guard !links.isEmpty else { return Places(areThere: false, hasDoubts: false) }
         let (phones, users) = (links.map(\.phone.digits), links.map(\.userID.uuid))
-        // Doubts about a number come with its loss alone, and end at any moment.
+        // A doubt about a number begins only with its loss, and may end at any moment.
         let rows = try await transaction.query(
             """
             SELECT EXISTS (
@@ -41,22 +41,22 @@ extension PhoneStore {
         )
     }
 
-    /// Makes those who wait for the numbers members, in one statement, and tells how many. That they landed in a group is written
-    /// down by it too, if targets of webhooks want to know, under an id of its own: a place can be taken from somebody, whose landing was
-    /// told, and that of the next one is told as well.
+    /// Makes the people who wait for the numbers members, in one statement, and returns how many. It also writes events for webhook targets
+    /// that want to know of new members, each with an id of its own: a membership may be taken from a user whose event was delivered, and
+    /// the next user's event is delivered as well.
     ///
-    /// Only open groups take a user so, and none whom the user declined, or by somebody whom they block: what waits there goes on
-    /// waiting, and whose the number is follows from `phones`.
+    /// Only open groups link a user this way, and none that the user declined, or whose adders the user blocks: those rows keep waiting,
+    /// and `phones` decides who has the number.
     ///
-    /// Where the user is in the group already, or waits in it under two numbers, the pending rows that are too many
-    /// merge into the one that stays: a user is in a group once. The numbers are remembered, in case the user loses one.
+    /// If the user is in the group already, or waits in it under two numbers, the extra pending rows merge into the one that stays: a user
+    /// is in a group once. The numbers are remembered, in case the user loses one.
     ///
-    /// A user becomes a member of no more groups than there is room for, of the oldest first. What is waited for in the others goes on
-    /// waiting, and ``linkWaiting(nowMilliseconds:limit:)`` finds it when there is room again. A claim never fails by it.
+    /// A user becomes a member of no more groups than there is room for, of the oldest first. The other rows keep waiting, and
+    /// ``linkWaiting(nowMilliseconds:limit:)`` finds them when there is room again. A claim never fails by it.
     ///
     /// - Parameters:
-    ///   - groupID: the group in which alone they are linked; nil for all.
-    ///   - membershipsMax: groups that a user is a member of at most.
+    ///   - groupID: the only group in which to link; nil for all.
+    ///   - membershipsMax: the maximum of groups that a user is a member of.
     static func link(
         _ links: [PhoneLedger.Link],
         inGroup groupID: GroupID? = nil,

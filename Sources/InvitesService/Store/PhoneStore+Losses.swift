@@ -3,18 +3,19 @@ import Models
 import Postgres
 import ServiceModels
 
-/// What becomes of members when a number changes hands, in PostgreSQL. The number's row is locked.
+/// Changes members when a number changes hands, in PostgreSQL. The number's row is locked.
 extension PhoneStore {
-    /// How many members of a group may be in doubt for one number. Whoever gives it up beyond that loses the place that they had by it:
-    /// else accounts that take and give up a number one after the other would fill the group.
+    /// The maximum of a group's members in doubt for one number. Beyond it, a user who gives the number up loses the place that they had by
+    /// it: otherwise accounts that take and give up a number one after the other would fill the group.
     static let doubtsMax = 8
 
-    /// Locks the groups that losses concern until the transaction ends, in the order of their ids: nobody is made an owner or admin, is
-    /// removed, confirmed or linked by another number meanwhile. Who is held by a number is found by their memberships, since the number
-    /// is locked they only get fewer. With them the groups that wait for a number that somebody has now: those are linked behind it.
+    /// Locks the groups that losses concern until the transaction ends, in the order of their ids: meanwhile no member becomes owner or
+    /// admin, is removed, confirmed or linked by another number. The members held by a number are found by their memberships: since the
+    /// number is locked they only get fewer. It also locks the groups that wait for a number that a user has now: those are linked after
+    /// it.
     func lockGroups(of ledger: PhoneLedger, in transaction: PostgresTransaction) async throws {
         let losses = ledger.steps.flatMap(\.losses)
-        // Places that one step takes are lost by the next: whoever has a number in any step may have members by it.
+        // The next step may lose places that one step takes: a user who has a number in any step may have members by it.
         let links = ledger.steps.flatMap(\.links)
         let users = Set(losses.map(\.userID) + links.map(\.userID)).sorted()
         let phones = Set(losses.map(\.phone.digits) + links.map(\.phone.digits)).sorted()
@@ -31,7 +32,7 @@ extension PhoneStore {
         )
     }
 
-    /// Places that somebody lost.
+    /// Memberships that users lost.
     struct LostPlaces {
         fileprivate(set) var groups: [UserID: Set<PostgresUUID>] = [:]
 
@@ -43,8 +44,8 @@ extension PhoneStore {
         }
     }
 
-    /// Has groups forget what those did in them who lost their places and have none there again: else nothing would find it when their
-    /// account is closed. Links that they made end.
+    /// Removes the traces of users in groups where they lost their place and got none again: otherwise nothing would find the traces when
+    /// their account is closed. Links that they made end.
     func disown(
         _ lost: LostPlaces,
         _ nowMilliseconds: Int64,
@@ -63,10 +64,10 @@ extension PhoneStore {
         }
     }
 
-    /// Carries losses out, and tells the other numbers by which whoever lost their place is awaited again.
+    /// Applies losses, and returns the other numbers by which the users who lost their place are awaited again.
     ///
-    /// Places of plain members that a proof takes wait for the prover, as those do whom the prover's claim links next. All others who are
-    /// held by the number alone stay in doubt, and the group awaits the number beside them.
+    /// If a proof takes the number, a plain member's place waits for the prover, and the prover's claim links it next. All other members
+    /// who are held by the number alone stay in doubt, and the group awaits the number besides them.
     func apply(
         _ losses: [PhoneLedger.Loss],
         _ now: PostgresTimestamp,
@@ -80,7 +81,7 @@ extension PhoneStore {
         return try await resume(Set(losses.map(\.userID)).sorted(), in: transaction)
     }
 
-    /// Has places wait again that a proof takes. Where another one waits for the number already they go.
+    /// Makes places that a proof takes wait again. They are deleted where another row waits for the number already.
     private func take(
         _ losses: [PhoneLedger.Loss],
         _ places: inout LostPlaces,
@@ -111,8 +112,8 @@ extension PhoneStore {
         try places.add(rows)
     }
 
-    /// Puts those in doubt who are held by a number alone that they lost, and has their groups await it: also full ones. Whoever a proof
-    /// takes it from is awaited beside even where they were confirmed. Where there are too many in doubt the place itself waits instead.
+    /// Marks members as in doubt who are held only by a number that they lost, and makes their groups await it: also full ones. If a proof
+    /// takes it, the group awaits it even where the member was confirmed. Where too many are in doubt the place itself waits instead.
     private func doubt(
         _ losses: [PhoneLedger.Loss],
         _ now: PostgresTimestamp,
@@ -181,8 +182,8 @@ extension PhoneStore {
         )
     }
 
-    /// Has groups await numbers again that a member had beside the one they are held by. Whoever leaves a group takes them along
-    /// (`AccountStore.leave`); whom a loss put out didn't leave.
+    /// Makes groups await again the numbers that a member had besides the one they are held by. When a user leaves a group these numbers go
+    /// with them (`AccountStore.leave`); a user removed by a loss didn't leave.
     private func reopen(_ losses: [PhoneLedger.Loss], in transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """
@@ -201,8 +202,8 @@ extension PhoneStore {
         )
     }
 
-    /// Has groups await whoever lost their place there by the other numbers that they still have, which merged into that place: a proof takes
-    /// what hangs on its number and nothing else. Tells those numbers.
+    /// Makes groups await users who lost their place there by the other numbers that they still have, which merged into that place: a proof
+    /// takes what depends on its number and nothing else. Returns those numbers.
     private func resume(_ users: [UserID], in transaction: PostgresTransaction) async throws -> Set<PhoneNumber> {
         let rows = try await transaction.execute(
             """
@@ -224,7 +225,7 @@ extension PhoneStore {
         return Set(try rows.compactMap { PhoneNumber(stored: try $0.decode(0, as: String.self)) })
     }
 
-    /// Ends the doubts about those who have their number again, and what their groups awaited by it.
+    /// Ends the doubts about members who have their number again, and stops their groups' waiting for it.
     func settle(_ links: [PhoneLedger.Link], in transaction: PostgresTransaction) async throws {
         guard !links.isEmpty else { return }
         try await transaction.execute(

@@ -5,10 +5,11 @@ import ServiceKit
 import ServiceModels
 import Synchronization
 
-/// Numbers that nobody has and nobody waits for: nothing is kept of them. Whatever takes the last who waited for a number forgets it.
+/// Unused numbers, which no user has and no group awaits: nothing is kept of them. A call that removes the last waiting row of a number
+/// deletes the number.
 extension PhoneStore {
-    /// Forgets numbers that nobody has and nobody waits for any more. A number that somebody else has locked is left alone, so that
-    /// nobody is waited for whatever is locked here.
+    /// Deletes numbers that no user has and no group awaits any more. A number that another transaction has locked is skipped, so that this
+    /// never waits while it holds other locks.
     static func forgetUnused(_ phones: [PhoneNumber], in transaction: PostgresTransaction) async throws {
         guard !phones.isEmpty else { return }
         try await transaction.execute(
@@ -22,28 +23,28 @@ extension PhoneStore {
         )
     }
 
-    /// Forgets those of the numbers in the first column of rows that nobody has and nobody waits for any more.
+    /// Deletes the unused numbers among those in the first column of rows.
     static func forgetUnused(_ rows: Rows, in transaction: PostgresTransaction) async throws {
         let phones = try rows.compactMap { try $0.decode(0, as: String?.self).flatMap(PhoneNumber.init(stored:)) }
         try await forgetUnused(phones, in: transaction)
     }
 }
 
-/// Looks through the numbers that nobody has, for those that nobody waits for: what was left by a number that was locked elsewhere in the
-/// moment when it was to be forgotten, and by the versions before. A part each round, from where the round before ended.
+/// Searches the numbers without a user for unused ones: those that were locked elsewhere when they were to be deleted, and those left by
+/// previous versions. Each round checks a part, from where the previous round ended.
 final class UnusedPhones: Sendable {
-    /// How many numbers one statement looks at.
+    /// How many numbers one statement checks.
     static let lookMax = 5_000
-    /// How many such statements there are in a round: with a round each ten minutes some three million numbers a day.
+    /// How many such statements a round has: with a round every ten minutes some three million numbers a day.
     static let looksMax = 4
 
     private let database: PostgresClient
-    /// The last number that was looked at.
+    /// The last number that was checked.
     private let last = Mutex("")
 
     init(database: PostgresClient) { self.database = database }
 
-    /// Forgets those of the next numbers, and tells how many they were.
+    /// Deletes the unused ones of the next numbers, and returns how many.
     func forget() async throws -> Int {
         var count = 0
         for _ in 0..<Self.looksMax {

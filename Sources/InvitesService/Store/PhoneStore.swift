@@ -5,15 +5,14 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// Who has which number, and the linking of those who wait for it, in PostgreSQL.
+/// The owners of numbers, and the linking of people who wait for a number, in PostgreSQL.
 struct PhoneStore: Sendable {
     let database: PostgresClient
     let identifiers: IdentifierSource
-    /// Groups that a user is a member of at most.
+    /// The maximum of groups that a user is a member of.
     let membershipsMax: Int
 
-    /// Applies events that weren't applied before, in one transaction, and tells how many pending members became
-    /// members.
+    /// Applies events that weren't applied before, in one transaction, and returns how many pending members became members.
     func apply(_ events: [PhoneEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> Int {
         guard !events.isEmpty else { return 0 }
         var further: Set<PhoneNumber> = []
@@ -30,7 +29,7 @@ struct PhoneStore: Sendable {
         throw PostgresError.unavailable("numbers that come back with a place changed again and again")
     }
 
-    /// Places come back by numbers that no event is about: the transaction begins anew with their locks, in the order of all.
+    /// Places come back by numbers that are in no event: the transaction restarts and locks these numbers too, in the usual order.
     struct UnlockedNumbers: Error {
         let phones: Set<PhoneNumber>
     }
@@ -56,15 +55,15 @@ struct PhoneStore: Sendable {
             now,
             in: transaction
         )
-        // A release leaves a number that nobody has, and mostly nobody waits for.
+        // A release leaves a number that no user has, and mostly no group awaits.
         let nobodys = Set(fresh.map(\.phone)).filter { owners[$0] == nil }.subtracting(ledger.forgottenPhones)
         try await Self.forgetUnused(Array(nobodys), in: transaction)
         return linkedCount
     }
 
-    /// Carries out what the events come to, and tells how many pending members became members.
+    /// Applies the effects of the events, and returns how many pending members became members.
     ///
-    /// - Parameter owners: who has each of the numbers now.
+    /// - Parameter owners: the user who has each of the numbers now.
     private func carryOut(
         _ ledger: PhoneLedger,
         _ owners: [PhoneNumber: UserID],
@@ -101,7 +100,7 @@ struct PhoneStore: Sendable {
         return linkedCount
     }
 
-    /// Forgets events that were applied before a time, at most `limit` of them, and tells how many.
+    /// Deletes events that were applied before a time, at most `limit` of them, and returns how many.
     ///
     /// An event is sent again within seconds or, after an outage, until it was answered; one that comes after its
     /// place here was forgotten is applied again with the ones behind it, and ends where they end.
@@ -119,11 +118,11 @@ struct PhoneStore: Sendable {
 
     // MARK: - Steps of applying
 
-    /// Writes down that the events are applied, and returns those that weren't before, in their order.
+    /// Records that the events are applied, and returns those that weren't before, in order.
     ///
-    /// A second delivery at the same moment waits here until the first has committed. Sorted, so that two deliveries
-    /// of overlapping events don't wait for each other. Before it the locks of those who claim numbers are shared: whoever holds or
-    /// closes the account of one is waited for, so that what comes after sees it; no delivery waits for another one by that.
+    /// A second delivery at the same moment waits here until the first has committed. Sorted, so that two deliveries of overlapping events
+    /// don't deadlock. Before it the claimants' locks are shared: this waits for a call that holds or closes a claimant's account, so that
+    /// later statements see its result; deliveries don't wait for each other by that.
     private func enter(
         _ events: [PhoneEvent],
         _ now: PostgresTimestamp,
@@ -142,21 +141,21 @@ struct PhoneStore: Sendable {
             """
         )
         var entered = Set(try rows.map { try $0.decode(0, as: PostgresUUID.self) })
-        // Removing as they come drops an event that stands in the request twice.
+        // Removing each id drops an event that is in the request twice.
         return events.filter { entered.remove($0.id.uuid) != nil }
     }
 
-    /// Those who claim numbers.
+    /// The users who claim numbers.
     private static func claimants(of events: [PhoneEvent]) -> [UserID] {
         events.compactMap { event in
             if case .claimed(let userID, _, _) = event.change { userID } else { nil }
         }
     }
 
-    /// Without the claims of users whose accounts were closed: they come late, and their releases come behind. Whoever such a claim took
-    /// the number from has given it up all the same.
+    /// Drops the claims of users whose accounts were closed: they come late, and their releases follow. The user whom such a claim took the
+    /// number from has still lost it.
     ///
-    /// - Throws: ``InvitesError/accountHeld`` if it isn't decided whether one of the accounts is: nothing is dropped by that.
+    /// - Throws: ``InvitesError/accountHeld`` if it isn't decided whether one of the accounts is closed: this drops no event.
     private func ofOpenAccounts(
         _ events: [PhoneEvent],
         in transaction: PostgresTransaction
@@ -184,7 +183,7 @@ struct PhoneStore: Sendable {
         }
     }
 
-    /// Locks numbers until the transaction ends, in the order of their digits, and tells who has them.
+    /// Locks numbers until the transaction ends, in the order of their digits, and returns who has them.
     static func lock(
         _ phones: [PhoneNumber],
         in transaction: PostgresTransaction
@@ -202,9 +201,9 @@ struct PhoneStore: Sendable {
         )
     }
 
-    /// Locks numbers that are awaited, after a group: nobody is waited for, since others wait for the group with a number locked.
+    /// Locks awaited numbers after a group, without waiting, since other transactions wait for the group with a number locked.
     ///
-    /// - Throws: `ConflictRetry.LostRace` if somebody has locked one of them.
+    /// - Throws: `ConflictRetry.LostRace` if another transaction has locked one of them.
     static func lockWithoutWaiting(
         _ phones: Set<PhoneNumber>,
         in transaction: PostgresTransaction
@@ -247,7 +246,7 @@ struct PhoneStore: Sendable {
         )
     }
 
-    /// Forgets numbers that nobody has. Their rows are locked; whoever waits for one makes it anew.
+    /// Deletes numbers without a user. Their rows are locked; a transaction that waits for one creates it anew.
     private func forget(_ phones: Set<PhoneNumber>, in transaction: PostgresTransaction) async throws {
         guard !phones.isEmpty else { return }
         try await transaction.execute(

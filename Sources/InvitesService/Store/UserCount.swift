@@ -4,9 +4,9 @@ import Postgres
 import ServiceKit
 import ServiceStore
 
-/// Counts of what users do, which refuse by their own fault.
+/// Quotas of users' actions, with errors that name the user's own limit.
 enum UserCount {
-    /// Refuses whoever has used up a count, before what they ask for is work for anybody. Locks nothing.
+    /// Throws if a user has used up a quota, before their request costs others any work. Locks nothing.
     ///
     /// - Throws: ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``.
     static func requireRoom(
@@ -19,9 +19,9 @@ enum UserCount {
         if let wait { throw InvitesError.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
-    /// Counts one more. The count's row comes behind all other locks.
+    /// Counts one more. The count's row is locked after all other locks.
     ///
-    /// - Throws: ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``, by which all that the transaction has done is undone.
+    /// - Throws: ``InvitesError/tooManyAttempts(retryAfterMilliseconds:)``, which rolls back the whole transaction.
     static func spend(
         _ quota: Quota,
         of userID: UserID,

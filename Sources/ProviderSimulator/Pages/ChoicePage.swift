@@ -1,9 +1,9 @@
 import HTTPJSON
 import HTTPTypes
 
-/// The page on which somebody says who signs in: one of those who did lately, or anybody by name and address.
+/// The page on which the user chooses who signs in: a person who signed in lately, or anyone by name and address.
 enum ChoicePage {
-    /// - Parameter fault: what was wrong with the choice before; nil the first time.
+    /// - Parameter fault: the error in the choice before; nil the first time.
     static func response(_ request: AuthorizationRequest, people: [Person], fault: String? = nil) -> Response {
         let provider = request.provider
         let scopes = request.scopes.isEmpty ? "nothing more than who you are" : request.scopes.joined(separator: ", ")
@@ -64,7 +64,7 @@ enum FormPostPage {
     }
 }
 
-/// The page about a request that cannot be answered where it came from.
+/// The page for a request whose error cannot be sent back to the app.
 enum FaultPage {
     static func response(_ fault: AuthorizationError, provider: Provider) -> Response {
         .page(

@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// A text of HTML that is safe to send: what is put into it by `\(…)` is escaped, whatever it holds.
+/// HTML that is safe to send: every text interpolated by `\(…)` is escaped.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     let text: String
 
@@ -17,24 +17,24 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Text of a stranger, for an element's content or an attribute between quotes.
+        /// Untrusted text, for an element's content or an attribute between quotes.
         mutating func appendInterpolation(_ value: String) { text += HTMLText.escaped(value) }
 
-        /// HTML already.
+        /// A value that is HTML already.
         mutating func appendInterpolation(_ value: HTML) { text += value.text }
 
-        /// HTML already, one after the other.
+        /// Values that are HTML already, one after the other.
         mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
     }
 
-    /// Fields that a form brings along unseen.
+    /// Hidden fields of a form.
     static func hidden(_ fields: [(name: String, value: String)]) -> [HTML] {
         fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">\n" }
     }
 }
 
 extension Response {
-    /// A page that loads nothing, runs the script that is given and no other, and is shown in no frame.
+    /// A page that loads nothing, runs only the given script, and can't be shown in a frame.
     static func page(
         title: String,
         _ body: HTML,
@@ -67,7 +67,7 @@ extension Response {
                 .contentType: "text/html; charset=utf-8",
                 .contentSecurityPolicy: "default-src 'none'; style-src 'nonce-\(nonce)'\(scripts); base-uri 'none'; "
                     + "frame-ancestors 'none'",
-                // As the providers' own pages: who is posted to can see from where, and no more.
+                // As on the providers' own pages: the receiver of a post sees the origin, and no more.
                 .referrerPolicy: "strict-origin",
             ],
             body: ResponseBody(page.text)

@@ -1,6 +1,6 @@
 import HTTPJSON
 
-/// The page at the root: what this is, and what it answers.
+/// The page at the root: it describes the simulator and its endpoints.
 enum HomePage {
     static func response(listeningAt authority: String) -> Response {
         let redirect = "http://127.0.0.1:8080/auth/apple/callback"

@@ -2,10 +2,10 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// The pages of Apple and Google on which somebody signs in and is sent back to the app.
+/// The pages of Apple and Google on which a user signs in and is sent back to the app.
 ///
-/// `GET` shows the page; `POST` takes its form: the parameters again, and the choice. Whoever drives it without a browser asks
-/// for `application/json` and is told where the browser would have gone.
+/// `GET` shows the page; `POST` takes its form: the parameters again, and the choice. A client without a browser sends `accept:
+/// application/json` and gets the URL where the browser would have gone.
 enum AuthorizeRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
         [(Provider.apple, "/apple/auth/authorize"), (.google, "/google/o/oauth2/v2/auth")].flatMap { provider, path in
@@ -26,7 +26,7 @@ enum AuthorizeRoutes {
         }
     }
 
-    /// Reads the request, and shows a page of its own for one that cannot be believed.
+    /// Reads the request, and shows an error page for one that is invalid.
     private static func answer(
         _ request: Request,
         _ fields: FormFields?,

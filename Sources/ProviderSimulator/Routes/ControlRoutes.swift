@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// What tests and developers tell the simulator beside sign-ins, and the page at its root.
+/// The routes by which tests and developers control the simulator, and the page at its root.
 enum ControlRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
         Provider.allCases.map { clients(store, $0) } + [
@@ -48,7 +48,7 @@ enum ControlRoutes {
         }
     }
 
-    /// An app goes to another team, or the 60 days are over in which its tokens tell of it.
+    /// Moves an app to another team, or ends the 60 days in which its tokens name the move.
     private static func transfer(_ store: SimulatorStore, _ input: JSONInput) async throws -> Response {
         var input = input
         let clientID = input.string("client_id")
@@ -103,7 +103,7 @@ enum ControlRoutes {
         return .json(body)
     }
 
-    /// In the place of an endpoint: all of the provider's.
+    /// Stands for all endpoints of the provider.
     private static let allEndpoints = "all"
 
     private static func provider(_ input: inout JSONInput) -> Provider {
@@ -113,7 +113,7 @@ enum ControlRoutes {
             let known = Provider.allCases.map(\.rawValue).joined(separator: ", ")
             input.addError("provider", code: "INVALID", detail: "One of \(known).")
         }
-        // Never used: the fault ends the request.
+        // Never used: the error ends the request.
         return .apple
     }
 }

@@ -1,7 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 
-/// The key sets, at the real paths under a prefix.
+/// The key sets, at the real paths after a prefix.
 enum KeyRoutes {
     /// How long the sets may be cached, in seconds.
     static let maxAgeSeconds = 3600

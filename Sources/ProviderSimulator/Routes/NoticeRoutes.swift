@@ -3,14 +3,14 @@ import HTTPTypes
 import JOSE
 import OutgoingHTTP
 
-/// `POST /control/apple/notify` and `POST /control/google/risc`: what the provider tells a backend of its people.
+/// `POST /control/apple/notify` and `POST /control/google/risc`: the provider's notifications to a backend about its users.
 enum NoticeRoutes {
-    /// How long one sending may take.
+    /// How long one request may take.
     static let timeout: Duration = .seconds(10)
-    /// The longest answer that is read, in bytes.
+    /// The longest response that is read, in bytes.
     static let answerBytesMax = 64 * 1024
 
-    /// - Parameter http: by what messages are sent; nil where they are only answered.
+    /// - Parameter http: the client that sends messages; nil if they are only returned.
     static func all(_ store: SimulatorStore, _ http: (any OutgoingClient)?) -> [Route] {
         [
             Route(.post, "/control/apple/notify") { request, context in
@@ -35,7 +35,7 @@ enum NoticeRoutes {
         return order
     }
 
-    /// Sends the message as often as it was ordered, and answers it with the statuses that came back.
+    /// Sends the message as often as ordered. Returns it with the statuses of the responses.
     private static func answer(
         _ notice: MadeNotice,
         _ order: NoticeOrder,

@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `POST /control/PROVIDER/sign-in`: what a phone would have got from the provider.
+/// `POST /control/PROVIDER/sign-in`: returns what a phone would get from the provider.
 enum SignInRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
         [

@@ -3,7 +3,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// The endpoints that servers call: tokens for codes, and whose an access token is.
+/// The endpoints that servers call: to exchange codes, revoke tokens and check access tokens.
 enum TokenRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
         var routes: [Route] = [
@@ -52,7 +52,7 @@ enum TokenRoutes {
                 },
             ]
         }
-        // The real paths may name a version of the interface, such as v19.0.
+        // The real paths may contain an API version, such as v19.0.
         for prefix in ["/facebook", "/facebook/{version}"] {
             routes += [
                 .of(.facebook, "debug_token", store, .get, "\(prefix)/debug_token") { request, context in
@@ -89,7 +89,7 @@ enum TokenRoutes {
 
     private static let unstored: HTTPFields = [.cacheControl: "no-store", .pragma: "no-cache"]
 
-    /// Answers errors in the provider's own form.
+    /// Returns errors in the provider's own format.
     private static func answer(_ work: () async throws -> Response) async throws -> Response {
         do {
             return try await work()
@@ -116,7 +116,7 @@ enum TokenRoutes {
 
     private static func bearer(_ request: Request) -> String? { credentials(request, scheme: "bearer") }
 
-    /// Client id and secret of HTTP Basic (RFC 6749 section 2.3.1).
+    /// The client id and secret of HTTP Basic (RFC 6749 section 2.3.1).
     private static func basic(_ request: Request) -> (clientID: String, secret: String)? {
         guard let text = credentials(request, scheme: "basic"), let data = Data(base64Encoded: text),
             let pair = String(validating: data, as: UTF8.self)
@@ -126,7 +126,7 @@ enum TokenRoutes {
         return (clientID, secret)
     }
 
-    /// One text as a form carries it.
+    /// Decodes one form-encoded text.
     private static func decoded(_ text: Substring) -> String? {
         try? FormFields(parsing: "v=\(text)".utf8)["v"]
     }

@@ -10,7 +10,7 @@ import Synchronization
 public final class AccountServiceDouble: AccountServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Returns the user's profile; a user who told nothing yet has an empty one with every required field missing.
+        /// Returns the user's profile. A new user's is empty, with every required field missing.
         public var getMe: @Sendable (
             AppV1.GetMeRequest,
             ServerContext
@@ -20,7 +20,7 @@ public final class AccountServiceDouble: AccountServiceHandler {
 
         /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
         ///
-        /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+        /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
         public var updateMe: @Sendable (
             AppV1.UpdateMeRequest,
             ServerContext
@@ -28,7 +28,7 @@ public final class AccountServiceDouble: AccountServiceHandler {
             throw RPCError(.unimplemented, "\(AccountServiceMethods.updateMe.path) has no answer in this test")
         }
 
-        /// Tells whether the user could take a username now, and suggests others for one that is taken.
+        /// Returns whether a username is free for the user now, and suggests others if it is taken.
         public var checkUsername: @Sendable (
             AppV1.CheckUsernameRequest,
             ServerContext
@@ -36,10 +36,10 @@ public final class AccountServiceDouble: AccountServiceHandler {
             throw RPCError(.unimplemented, "\(AccountServiceMethods.checkUsername.path) has no answer in this test")
         }
 
-        /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
-        /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-        /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
-        /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
+        /// Proves that a phone number is the user's, by a signed assertion of the app's own backend (configured). The number is then the
+        /// user's, even if another user had it without proof. ALREADY_EXISTS with PHONE_TAKEN if another user has proven it; an operator
+        /// settles that. UNAUTHENTICATED with ACCOUNT_OPENED if the number belongs to an imported account, which has absorbed the user's:
+        /// sign in again. NOT_FOUND if no backend is configured.
         public var provePhone: @Sendable (
             AppV1.ProvePhoneRequest,
             ServerContext
@@ -47,13 +47,13 @@ public final class AccountServiceDouble: AccountServiceHandler {
             throw RPCError(.unimplemented, "\(AccountServiceMethods.provePhone.path) has no answer in this test")
         }
 
-        /// Deletes the user's account for good; all its sessions end.
+        /// Deletes the user's account permanently; all its sessions end.
         ///
-        /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
-        /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
-        /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
-        /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
-        /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
+        /// With credentials any live session is enough. They must belong to an identity of this account (else PERMISSION_DENIED with
+        /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They can't be
+        /// used again. Without credentials, a session that was proven by a nonce or a code must come from a sign-in a moment ago, else
+        /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: the app sends credentials, or the user signs in again. A session with less proof
+        /// only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account succeeds.
         public var deleteMe: @Sendable (
             AppV1.DeleteMeRequest,
             ServerContext
@@ -61,7 +61,7 @@ public final class AccountServiceDouble: AccountServiceHandler {
             throw RPCError(.unimplemented, "\(AccountServiceMethods.deleteMe.path) has no answer in this test")
         }
 
-        /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+        /// Cancels the scheduled deletion of the user's account. Succeeds if none is scheduled.
         public var cancelDeletion: @Sendable (
             AppV1.CancelDeletionRequest,
             ServerContext

@@ -10,11 +10,10 @@ import Synchronization
 public final class AuthServiceDouble: AuthServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
-        /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
-        /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-        /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
-        /// token.
+        /// Opens a session for a provider's credentials (an ID token, an authorization code or an access token), or for the tickets of
+        /// Apple by web. Creates the account at the first sign-in. With `create` false a new user gets NOT_FOUND with ACCOUNT_NOT_FOUND
+        /// instead, and nothing changes. The same credentials within a minute return the same session. PERMISSION_DENIED with
+        /// ACCOUNT_BLOCKED while an operator blocks the account. Needs no access token.
         public var signInWithProvider: @Sendable (
             AppV1.SignInWithProviderRequest,
             ServerContext
@@ -22,9 +21,9 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signInWithProvider.path) has no answer in this test")
         }
 
-        /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
-        /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
-        /// otherwise. Some apps may be configured to take no other. Needs no access token.
+        /// Creates a nonce for a sign-in, valid for some minutes. The app passes it to the provider, and then unchanged to
+        /// SignInWithProvider. Apple gets its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+        /// otherwise. An app may be configured to accept only nonces from here. Needs no access token.
         public var createChallenge: @Sendable (
             AppV1.CreateChallengeRequest,
             ServerContext
@@ -32,8 +31,8 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.createChallenge.path) has no answer in this test")
         }
 
-        /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
-        /// presented again. Needs no access token.
+        /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
+        /// token again. Needs no access token.
         public var refreshSession: @Sendable (
             AppV1.RefreshSessionRequest,
             ServerContext
@@ -41,8 +40,8 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.refreshSession.path) has no answer in this test")
         }
 
-        /// Ends the session of the refresh token in the request, or else of the access token in the metadata, be it expired.
-        /// Ending an unknown or ended session is a success (RFC 7009 section 2.2).
+        /// Ends the session of the refresh token in the request, or else of the access token in the metadata, even of an expired one.
+        /// Ending an unknown or ended session succeeds (RFC 7009 section 2.2).
         public var signOut: @Sendable (
             AppV1.SignOutRequest,
             ServerContext
@@ -50,7 +49,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signOut.path) has no answer in this test")
         }
 
-        /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+        /// Ends all sessions of the user, including that of the access token unless `except_current` is set.
         public var signOutEverywhere: @Sendable (
             AppV1.SignOutEverywhereRequest,
             ServerContext
@@ -58,7 +57,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signOutEverywhere.path) has no answer in this test")
         }
 
-        /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
+        /// Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
         public var listSessions: @Sendable (
             AppV1.ListSessionsRequest,
             ServerContext
@@ -66,7 +65,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.listSessions.path) has no answer in this test")
         }
 
-        /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+        /// Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session.
         public var renameSession: @Sendable (
             AppV1.RenameSessionRequest,
             ServerContext
@@ -74,8 +73,8 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.renameSession.path) has no answer in this test")
         }
 
-        /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
-        /// with SESSION_NOT_FOUND.
+        /// Ends one of the user's sessions; succeeds if it has ended. NOT_FOUND with SESSION_NOT_FOUND for an unknown session or another
+        /// user's.
         public var endSession: @Sendable (
             AppV1.EndSessionRequest,
             ServerContext
@@ -83,7 +82,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.endSession.path) has no answer in this test")
         }
 
-        /// The providers that open the user's account, the one linked first before the others.
+        /// Lists the providers by which the user can sign in, in the order in which they were linked.
         public var listProviders: @Sendable (
             AppV1.ListProvidersRequest,
             ServerContext
@@ -91,15 +90,15 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.listProviders.path) has no answer in this test")
         }
 
-        /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
-        /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
-        /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
-        /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
-        /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+        /// Links another provider to the user's account, by the provider's credentials; the user can then sign in by it. Succeeds if it is
+        /// linked already. ALREADY_EXISTS with PROVIDER_ALREADY_LINKED if the account has another identity of that provider, and with
+        /// IDENTITY_TAKEN if the identity belongs to another account: nothing changes then, and the credentials stay usable for a sign-in.
+        /// But if one of the two accounts is empty (no phone number, no username, no group) and the user signed in to this one within ten
+        /// minutes, the other account absorbs the empty one. If this account was absorbed, the response has a new session.
         ///
-        /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
-        /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
-        /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
+        /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+        /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
+        /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
         public var linkProvider: @Sendable (
             AppV1.LinkProviderRequest,
             ServerContext
@@ -107,11 +106,11 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.linkProvider.path) has no answer in this test")
         }
 
-        /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
-        /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+        /// Unlinks a provider from the user's account. Its sessions end, including that of the access token. FAILED_PRECONDITION with
+        /// LAST_PROVIDER for the only provider that can sign in. Succeeds if the provider isn't linked.
         ///
-        /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
-        /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
+        /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a provider that was
+        /// linked less than a day ago would replace an older one; RetryInfo says when it will be possible.
         public var unlinkProvider: @Sendable (
             AppV1.UnlinkProviderRequest,
             ServerContext

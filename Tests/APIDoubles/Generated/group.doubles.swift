@@ -10,9 +10,9 @@ import Synchronization
 public final class GroupServiceDouble: GroupServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
-        /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
-        /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
+        /// Creates a group with the user, under their display name, as the first member. With an idempotency key the call may be
+        /// repeated after any failure, and creates one group. Without one, a call that failed with OUTCOME_UNKNOWN may have created a group.
+        /// NOT_A_MEMBER for a key whose group is deleted, or whose group the user has left.
         public var createGroup: @Sendable (
             AppV1.CreateGroupRequest,
             ServerContext
@@ -28,8 +28,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listGroups.path) has no answer in this test")
         }
 
-        /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-        /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
+        /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
+        /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
         public var addMember: @Sendable (
             AppV1.AddMemberRequest,
             ServerContext
@@ -37,7 +37,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.addMember.path) has no answer in this test")
         }
 
-        /// Lists the members and pending members of a group, oldest first. Only members may ask.
+        /// Lists the members and pending members of a group, oldest first. For members only.
         public var listMembers: @Sendable (
             AppV1.ListMembersRequest,
             ServerContext
@@ -45,8 +45,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listMembers.path) has no answer in this test")
         }
 
-        /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
-        /// doesn't keep the others out.
+        /// Adds up to 500 people by phone number, each as AddMember does, and returns the result of each. A rejected person doesn't affect
+        /// the others.
         public var addMembers: @Sendable (
             AppV1.AddMembersRequest,
             ServerContext
@@ -54,7 +54,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.addMembers.path) has no answer in this test")
         }
 
-        /// A group. Only members may ask.
+        /// Returns a group. For members only.
         public var getGroup: @Sendable (
             AppV1.GetGroupRequest,
             ServerContext
@@ -62,8 +62,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.getGroup.path) has no answer in this test")
         }
 
-        /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
-        /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+        /// Changes the fields of a group that are present. Admins and the owner may rename it; only the owner may change its openness
+        /// (ROLE_INSUFFICIENT). TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
         public var updateGroup: @Sendable (
             AppV1.UpdateGroupRequest,
             ServerContext
@@ -71,8 +71,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.updateGroup.path) has no answer in this test")
         }
 
-        /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
-        /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+        /// Deletes a group with all its members and pending members. For the owner only (ROLE_INSUFFICIENT). A repeated call gets
+        /// NOT_A_MEMBER, since nobody is a member any more.
         public var deleteGroup: @Sendable (
             AppV1.DeleteGroupRequest,
             ServerContext
@@ -80,8 +80,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.deleteGroup.path) has no answer in this test")
         }
 
-        /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-        /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
+        /// Removes a member or a pending member. The owner may remove anybody else, an admin any plain member, and a member the pending
+        /// members that they added (ROLE_INSUFFICIENT). Succeeds if there is no such member. Links of the removed member end.
         public var removeMember: @Sendable (
             AppV1.RemoveMemberRequest,
             ServerContext
@@ -89,9 +89,9 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.removeMember.path) has no answer in this test")
         }
 
-        /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
-        /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
-        /// group has left it.
+        /// Leaves a group. An owner who created it must hand it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the
+        /// group is deleted. After an owner who got it from another owner it goes to an admin, else to the member who joined first. Succeeds
+        /// if the user isn't in the group.
         public var leaveGroup: @Sendable (
             AppV1.LeaveGroupRequest,
             ServerContext
@@ -99,8 +99,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.leaveGroup.path) has no answer in this test")
         }
 
-        /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-        /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
+        /// Makes a member an admin, or an admin a plain member. For the owner only (ROLE_INSUFFICIENT), whose own role changes by
+        /// HandOverGroup. MEMBER_NOT_FOUND for a person who isn't a member. A change of role counts as a change by UpdateGroup does.
         public var setMemberRole: @Sendable (
             AppV1.SetMemberRoleRequest,
             ServerContext
@@ -108,9 +108,9 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.setMemberRole.path) has no answer in this test")
         }
 
-        /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
-        /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-        /// changes nothing; another owner is counted as UpdateGroup's changes are.
+        /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
+        /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
+        /// nothing; a new owner counts as a change by UpdateGroup does.
         public var handOverGroup: @Sendable (
             AppV1.HandOverGroupRequest,
             ServerContext
@@ -118,9 +118,9 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.handOverGroup.path) has no answer in this test")
         }
 
-        /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
-        /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
-        /// the name and nothing of its members.
+        /// Lists the user's invitations and own requests to join, newest first. An invitation is a group that waits for a number of the
+        /// user and in which people accept or are confirmed, unless the user declined it or blocks the member who added the number. It has
+        /// the group's name, and nothing about its members.
         public var listMyInvitations: @Sendable (
             AppV1.ListMyInvitationsRequest,
             ServerContext
@@ -128,8 +128,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listMyInvitations.path) has no answer in this test")
         }
 
-        /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
-        /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        /// Accepts an invitation: the user becomes a member, or stays one. CONFIRMATION_NEEDED if the group confirms people instead;
+        /// INVITATION_NOT_FOUND if the user has no invitation with this id.
         public var acceptInvitation: @Sendable (
             AppV1.AcceptInvitationRequest,
             ServerContext
@@ -137,8 +137,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.acceptInvitation.path) has no answer in this test")
         }
 
-        /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
-        /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        /// Declines an invitation, or withdraws a request to join. The group keeps waiting for the number and doesn't learn that a user has
+        /// it; the user doesn't see the invitation again. INVITATION_NOT_FOUND if the user has no invitation with this id.
         public var declineInvitation: @Sendable (
             AppV1.DeclineInvitationRequest,
             ServerContext
@@ -146,9 +146,9 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.declineInvitation.path) has no answer in this test")
         }
 
-        /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-        /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
-        /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+        /// Confirms that a user is the person meant. In a group that confirms people, a user who waits or asks to join becomes a member; a
+        /// member in doubt or with an unproven number stays one. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+        /// PERSON_CHANGED if another user has the number by now than the one shown to the caller.
         public var confirmMember: @Sendable (
             AppV1.ConfirmMemberRequest,
             ServerContext
@@ -156,8 +156,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.confirmMember.path) has no answer in this test")
         }
 
-        /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
-        /// people are confirmed, and to those who may confirm them.
+        /// Lists the people whom a group waits for and the members in doubt, oldest first. For members only. The user who has a number is
+        /// shown only in groups that confirm people, and only to members who may confirm them.
         public var listPending: @Sendable (
             AppV1.ListPendingRequest,
             ServerContext
@@ -165,8 +165,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listPending.path) has no answer in this test")
         }
 
-        /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
-        /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+        /// Creates a link by which people join without a number. For admins and the owner (ROLE_INSUFFICIENT). Each call creates one, and a
+        /// call that failed with OUTCOME_UNKNOWN may have created one. Only this response has its token.
         public var createGroupLink: @Sendable (
             AppV1.CreateGroupLinkRequest,
             ServerContext
@@ -174,7 +174,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.createGroupLink.path) has no answer in this test")
         }
 
-        /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+        /// Lists a group's valid links, newest first. For admins and the owner (ROLE_INSUFFICIENT).
         public var listGroupLinks: @Sendable (
             AppV1.ListGroupLinksRequest,
             ServerContext
@@ -182,7 +182,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listGroupLinks.path) has no answer in this test")
         }
 
-        /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+        /// Revokes a link; members who joined by it stay. For admins and the owner (ROLE_INSUFFICIENT). Succeeds if it has ended.
         public var revokeGroupLink: @Sendable (
             AppV1.RevokeGroupLinkRequest,
             ServerContext
@@ -190,8 +190,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.revokeGroupLink.path) has no answer in this test")
         }
 
-        /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
-        /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+        /// Returns the group of a link, before joining. LINK_INVALID for an unknown token, LINK_OVER for a link that has expired, was
+        /// revoked or is used up. The server counts wrong tokens, so this is no method for GET.
         public var previewGroupLink: @Sendable (
             AppV1.PreviewGroupLinkRequest,
             ServerContext
@@ -199,8 +199,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.previewGroupLink.path) has no answer in this test")
         }
 
-        /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-        /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
+        /// Joins the group of a link: as a member, or with a request to join if the group confirms people. A user who is a member or has
+        /// asked already uses nothing up. A link works once for each user, and never for its creator: LINK_USED afterwards.
         public var joinByLink: @Sendable (
             AppV1.JoinByLinkRequest,
             ServerContext
@@ -208,8 +208,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.joinByLink.path) has no answer in this test")
         }
 
-        /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
-        /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+        /// Blocks a user from making the caller a member by number. What they add keeps waiting, as for a number that no user has, and they
+        /// see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
         public var blockInviter: @Sendable (
             AppV1.BlockInviterRequest,
             ServerContext
@@ -217,8 +217,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.blockInviter.path) has no answer in this test")
         }
 
-        /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
-        /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
+        /// Unblocks a user: open groups that wait for the caller's number make the caller a member now. TOO_MANY_ATTEMPTS for more than
+        /// 1,000 within a day.
         public var unblockInviter: @Sendable (
             AppV1.UnblockInviterRequest,
             ServerContext
@@ -226,7 +226,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.unblockInviter.path) has no answer in this test")
         }
 
-        /// Lists whom the user blocks, in the order of their ids.
+        /// Lists the users whom the caller blocks, ordered by id.
         public var listBlockedInviters: @Sendable (
             AppV1.ListBlockedInvitersRequest,
             ServerContext

@@ -70,7 +70,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.renewSingleToken.path) has no answer in this test")
         }
 
-        /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
+        /// Returns the user and the live session of an access token or a single token.
         public var checkSession: @Sendable (
             IdentityV1.CheckSessionRequest,
             ServerContext
@@ -79,8 +79,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-        /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
-        /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
+        /// unknown or ended session succeeds (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh would
+        /// accept now, of a session with proof; otherwise nothing ends, and the call fails with the reason.
         public var signOut: @Sendable (
             IdentityV1.SignOutRequest,
             ServerContext
@@ -88,8 +88,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.signOut.path) has no answer in this test")
         }
 
-        /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
-        /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+        /// Returns the live sessions of the caller's account, the last used first, at most 200. The token must be one that CheckSession would
+        /// accept; a session without proof sees no sessions (SESSION_UNPROVEN).
         public var listSessions: @Sendable (
             IdentityV1.ListSessionsRequest,
             ServerContext
@@ -185,8 +185,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.provePhone.path) has no answer in this test")
         }
 
-        /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-        /// that the same person who signs in again is new, and the other services are told to forget the person.
+        /// Deletes the caller's account permanently, by the rules of ListSessions: its sessions end, its identities are free at once, so that
+        /// the same person is a new user at the next sign-in, and the other services delete the user's data.
         ///
         /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
         /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
@@ -220,7 +220,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.removeAccount.path) has no answer in this test")
         }
 
-        /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+        /// Returns whether an account was closed, for services that have data of it: by certificate and method list.
         public var getAccountState: @Sendable (
             IdentityV1.GetAccountStateRequest,
             ServerContext
@@ -228,10 +228,10 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.getAccountState.path) has no answer in this test")
         }
 
-        /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
-        /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
-        /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
-        /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+        /// Accepts a provider notification (Apple's server notifications; Google's security event tokens, RFC 8417), for gateways: verifies
+        /// and stores it, then returns. It is applied moments later. A notification that was stored before succeeds and changes nothing.
+        /// INVALID_ARGUMENT with a NOTICE_ reason for one that is not the provider's, not for this audience or too old. UNAVAILABLE if it
+        /// can't be verified or stored now: the provider sends it again.
         public var acceptNotice: @Sendable (
             IdentityV1.AcceptNoticeRequest,
             ServerContext
@@ -239,11 +239,10 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.acceptNotice.path) has no answer in this test")
         }
 
-        /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
-        /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
-        /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
-        /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
-        /// EVENT_INVALID, more than 100 are too: then none is taken.
+        /// Accepts events of other services for webhook targets, and returns the types that any target wants: by certificate and method list,
+        /// from each service its own types only (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that no target wants, or of a closed
+        /// account, succeeds and is dropped; a repeated event changes nothing while a delivery is pending. A request without events asks for
+        /// the types only. INVALID_ARGUMENT with EVENT_INVALID for an invalid event or more than 100: then none is accepted.
         public var acceptEvents: @Sendable (
             IdentityV1.AcceptEventsRequest,
             ServerContext

@@ -50,9 +50,9 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.reopenAccount.path) has no answer in this test")
         }
 
-        /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
-        /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
-        /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+        /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
+        /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
+        /// server stops; subscribers then come back with their positions.
         public var watchGroups: @Sendable (
             MessageReader<InvitesV1.WatchGroupsRequest>,
             MessageWriter<InvitesV1.WatchGroupsResponse>,

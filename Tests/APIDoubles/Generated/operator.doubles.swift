@@ -72,8 +72,7 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
             throw RPCError(.unimplemented, "\(OperatorServiceMethods.openAccount.path) has no answer in this test")
         }
 
-        /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
-        /// too.
+        /// Lists the audit log of an account, the newest entry first; also of a deleted account. The log records this call, too.
         public var listSecurityEvents: @Sendable (
             OperatorV1.ListSecurityEventsRequest,
             ServerContext

@@ -26,9 +26,9 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.lookUpProfile.path) has no answer in this test")
         }
 
-        /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
-        /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
-        /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
+        /// Returns whether a username is free for the user of the proof, or without a proof for a new user, and suggests others for a taken
+        /// one. Calls are limited by user and by client address within an hour: then RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that
+        /// fails since the username is taken counts as a call.
         public var checkUsername: @Sendable (
             ProfileV1.CheckUsernameRequest,
             ServerContext
@@ -38,7 +38,7 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
 
         /// Changes the fields that are present, all or none, and returns the whole profile.
         ///
-        /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
+        /// The error USERNAME_TAKEN has free usernames in the metadata `suggestions` of its ErrorInfo, separated by commas.
         public var updateProfile: @Sendable (
             ProfileV1.UpdateProfileRequest,
             ServerContext
@@ -46,7 +46,7 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.updateProfile.path) has no answer in this test")
         }
 
-        /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+        /// Returns the public part of profiles: names and pictures, never a phone number. Users without a profile are left out.
         public var batchGetProfiles: @Sendable (
             ProfileV1.BatchGetProfilesRequest,
             ServerContext
@@ -54,8 +54,8 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.batchGetProfiles.path) has no answer in this test")
         }
 
-        /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
-        /// is left out: texts, places, previews and whatever follows the image.
+        /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
+        /// places, previews and all that follows the image.
         public var setAvatar: @Sendable (
             ProfileV1.SetAvatarRequest,
             ServerContext
@@ -63,7 +63,7 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.setAvatar.path) has no answer in this test")
         }
 
-        /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+        /// Returns an uploaded avatar by its id. Needs no proof.
         public var getAvatar: @Sendable (
             ProfileV1.GetAvatarRequest,
             ServerContext
@@ -71,8 +71,8 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.getAvatar.path) has no answer in this test")
         }
 
-        /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
-        /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+        /// Deletes the data of a user whose account was closed: when this returns, the phone number and the username are free, and nothing
+        /// is saved for the user any more. Closing again changes nothing. For identity only: by certificate and method list.
         public var closeAccount: @Sendable (
             ProfileV1.CloseAccountRequest,
             ServerContext
@@ -80,7 +80,7 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.closeAccount.path) has no answer in this test")
         }
 
-        /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+        /// Returns the user who has a phone number. For identity only, on behalf of an operator: by certificate and method list.
         public var findPhoneHolder: @Sendable (
             ProfileV1.FindPhoneHolderRequest,
             ServerContext
@@ -88,8 +88,8 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.findPhoneHolder.path) has no answer in this test")
         }
 
-        /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
-        /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+        /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
+        /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
         public var releasePhone: @Sendable (
             ProfileV1.ReleasePhoneRequest,
             ServerContext
@@ -97,11 +97,11 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.releasePhone.path) has no answer in this test")
         }
 
-        /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
-        /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
-        /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. Of somebody who has it by an import nothing
-        /// changes first: identity may open their account. HOLDER_UNKNOWN if it can't be told now when that one was seen. For identity
-        /// alone: by certificate and method list.
+        /// Gives a phone number to the user who has proven it, once for each event. Takes it from a user who has it without proof, and from
+        /// one who has proven it and was not active for as long as the configuration says. There are no limits and no waiting time. Any other
+        /// user who has proven it keeps it, and an operator must settle the dispute. From a user who has it by an import nothing is taken at
+        /// first: identity may open their account. HOLDER_UNKNOWN if the holder's last activity can't be found out now. For identity only:
+        /// by certificate and method list.
         public var claimProvenPhone: @Sendable (
             ProfileV1.ClaimProvenPhoneRequest,
             ServerContext
@@ -109,8 +109,8 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.claimProvenPhone.path) has no answer in this test")
         }
 
-        /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
-        /// operator: by certificate and method list.
+        /// Lists the numbers that two users have proven, oldest first, while the first user still has the number. For identity only, on behalf
+        /// of an operator: by certificate and method list.
         public var listPhoneDisputes: @Sendable (
             ProfileV1.ListPhoneDisputesRequest,
             ServerContext
@@ -118,9 +118,9 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.listPhoneDisputes.path) has no answer in this test")
         }
 
-        /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
-        /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
-        /// alone is forgotten. For identity alone: by certificate and method list.
+        /// Deletes a user's data as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a
+        /// username, or an event about a number of theirs is not delivered yet: then nothing changes, and the absorption stays refused. A
+        /// display name alone is deleted. For identity only: by certificate and method list.
         public var closeIfEmpty: @Sendable (
             ProfileV1.CloseIfEmptyRequest,
             ServerContext

@@ -4,12 +4,12 @@ import ServiceKit
 
 /// One audience of the providers file.
 struct AudienceEntry {
-    /// What is asked of its tokens.
+    /// The requirements for its tokens.
     let policy: AudiencePolicy
-    /// By what it proves to the provider that it is ours.
+    /// Its credential at the provider.
     let credential: ClientCredential?
 
-    /// The longest file of a private key, and of a client secret, in bytes.
+    /// The maximum size of the file of a private key, and of a client secret, in bytes.
     static let keyBytesMax = 16_384
     static let secretBytesMax = 4096
 
@@ -19,14 +19,14 @@ struct AudienceEntry {
         "apple_key", "client_secret_file",
     ]
 
-    /// What an audience that doesn't say is given: by its provider's name, or by former members of its provider.
+    /// The default values of an audience: from its provider's name, or from former members of its provider.
     struct Defaults {
         var match: NonceMatch
         var nonce: AudiencePolicy.Nonce = .required
         var withoutNonce: AudiencePolicy.WithoutNonce = .refuse
     }
 
-    /// An audience that is its id alone.
+    /// An audience with nothing but its id.
     init(id: String, defaults: Defaults) {
         policy = AudiencePolicy(
             id: id,
@@ -37,7 +37,7 @@ struct AudienceEntry {
         credential = nil
     }
 
-    /// Reads an audience; nil if anything is wrong with it.
+    /// Reads an audience; nil if it has any error.
     init?(
         _ entry: EntryReader,
         id: String,
@@ -51,7 +51,7 @@ struct AudienceEntry {
         let kind = entry.choice("kind", default: AudiencePolicy.Kind.native)
         let match = entry.choice("match", default: defaults.match)
         let nonce = entry.choice("nonce", default: defaults.nonce)
-        // What goes with a former `nonce_required` is no answer to a `nonce` of the audience's own.
+        // The default from a former `nonce_required` doesn't apply if the audience has its own `nonce`.
         let withoutNonce = entry.choice(
             "without_nonce",
             default: entry.has("nonce") ? .refuse : defaults.withoutNonce
@@ -61,7 +61,7 @@ struct AudienceEntry {
             in: AudiencePolicy.accessTokenSecondsRange,
             default: nil
         )
-        // Of the apps that signed in before it could be said some read it.
+        // The default is true, since some apps from before this setting read the ID token.
         let hasIDToken = entry.bool("id_token", default: true)
         if kind == .services, provider != .apple {
             entry.fault("\"kind\" services is a Services ID of Apple; another provider's client of a website is web")
@@ -122,7 +122,7 @@ struct AudienceEntry {
             return appleKey(entry, file: file, rules: rules)
         }
         guard let secret = entry.secret("client_secret_file", in: file, bytesMax: secretBytesMax) else { return nil }
-        // Editors and `echo` end files with a line end that isn't meant.
+        // Editors and `echo` end files with a line end that isn't part of the secret.
         let bytes = secret.bytes.reversed().drop { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.reversed()
         guard !bytes.isEmpty, bytes.allSatisfy({ 0x21...0x7e ~= $0 }) else {
             entry.fault("\"client_secret_file\" must hold visible ASCII characters in one line")
@@ -158,12 +158,12 @@ struct AudienceEntry {
     }
 }
 
-/// The private key by which a developer team signs client secrets at Apple.
+/// The private key with which a developer team signs client secrets for Apple.
 enum AppleKey {
-    /// What is wrong with a file that holds none.
+    /// The error for a file without a valid key.
     static let problem = "must hold the private key that Apple gave (.p8): P-256, in PEM, without a password"
 
-    /// The key, if the text holds one.
+    /// The key, if the text contains a valid one.
     static func signingKey(_ pem: Secret, keyID: String) -> SigningKey? {
         guard let key = try? SigningKey(pem: pem.text, keyID: keyID), key.algorithm == .es256 else { return nil }
         return key

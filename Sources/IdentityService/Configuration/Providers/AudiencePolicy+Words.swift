@@ -1,6 +1,6 @@
 import IdentityDomain
 
-/// An audience's rules in words for those who configure it.
+/// An audience's rules in words, for operators.
 extension AudiencePolicy {
     /// What proves a sign-in with an ID token.
     var proofInWords: String {
@@ -16,8 +16,8 @@ extension AudiencePolicy {
         }
     }
 
-    /// What a thief or another backend could do all the same, or an honest person meet; nil if nothing that isn't so
-    /// everywhere.
+    /// What a thief or another backend could still do, or an honest user run into; empty if there is nothing beyond what holds for
+    /// every audience.
     var leftOpenInWords: [String] {
         var lines: [String] = []
         if withoutNonce == .fresh { lines.append(Self.freshLeavesOpen) }

@@ -1,19 +1,19 @@
 import IdentityDomain
 
-/// What needn't be configured of the providers that everybody knows; their apps' ids always must.
+/// The built-in settings of well-known providers. The ids of their apps must always be configured.
 struct BuiltInProvider {
     /// The spellings of the issuer.
     let issuers: [String]
-    /// Where the key set is.
+    /// The URL of the key set.
     let keysURL: String?
     /// The other URLs.
     let endpoints: ProviderEndpoints
-    /// How a nonce is compared, where an audience doesn't say.
+    /// How a nonce is compared by default.
     let match: NonceMatch
-    /// How it is asked about access tokens, if they are to sign in.
+    /// How access tokens are checked, if they are to sign in.
     let accessTokens: AccessTokenKind?
 
-    /// What is known of a provider; of one that isn't built in, nothing.
+    /// The built-in settings of a provider; none for a provider that isn't built in.
     init(_ name: ProviderName) {
         switch name {
         case .apple: self = .apple
@@ -38,7 +38,7 @@ struct BuiltInProvider {
     }
 
     private static let apple = BuiltInProvider(
-        // Never taken from discovery, which said something else for a day.
+        // Never taken from discovery, which had another value for a day.
         issuers: ["https://appleid.apple.com"],
         keysURL: "https://appleid.apple.com/auth/keys",
         endpoints: ProviderEndpoints(
@@ -61,12 +61,12 @@ struct BuiltInProvider {
             tokenInfoURL: "https://oauth2.googleapis.com/tokeninfo",
             userInfoURL: "https://openidconnect.googleapis.com/v1/userinfo"
         ),
-        // Apps hand Google the raw nonce or its hash, depending on the platform's library.
+        // Apps send Google the raw nonce or its hash, depending on the platform's library.
         match: .either,
         accessTokens: .google
     )
 
-    /// Limited Login's ID tokens (older SDKs' name the issuer without `www`), and the Graph API's access tokens. Its token
+    /// Limited Login's ID tokens (those of older SDKs name the issuer without `www`), and the Graph API's access tokens. Its token
     /// endpoint answers without an ID token, so there is none here.
     private static let facebook = BuiltInProvider(
         issuers: ["https://www.facebook.com", "https://facebook.com"],
@@ -79,7 +79,7 @@ struct BuiltInProvider {
         accessTokens: .facebook
     )
 
-    /// OpenID Connect Core section 3.1.3.7: the claim is what the app gave.
+    /// OpenID Connect Core section 3.1.3.7: the claim is the app's nonce, unchanged.
     private static let other = BuiltInProvider(
         issuers: [],
         keysURL: nil,

@@ -1,32 +1,32 @@
 import JOSE
 import ServiceKit
 
-/// Reads the members of one object of the providers file. A member that is wrong is told and read as nil, so that the
-/// others are looked at too. What stands in a member is never shown: somebody may have put a secret there.
+/// Reads the members of one object of the providers file. An invalid member is reported and read as nil, so that the others are
+/// checked too. A member's value is never shown: it may contain a secret.
 struct EntryReader {
     /// The object.
     let object: JSONObject
-    /// Whose it is, such as `provider "apple"`.
+    /// The owner of the object, such as `provider "apple"`.
     let place: String
-    /// Where what is found goes.
+    /// Collects the errors and hints.
     let findings: ProviderFindings
     /// The key that names the file.
     var key = IdentityKeys.providersFile.name
 
-    /// Tells what is wrong.
+    /// Reports an error.
     func fault(_ problem: String) {
         findings.fault(key, "\(place): \(problem)")
     }
 
-    /// Tells what should be mended.
+    /// Reports a hint.
     func hint(_ problem: String) {
         findings.hint(key, "\(place): \(problem)")
     }
 
-    /// Whether the object has a member of that name, right or wrong.
+    /// Returns whether the object has a member of that name, valid or not.
     func has(_ name: String) -> Bool { object[name] != nil }
 
-    /// Tells members that have no meaning: most likely a misspelt one, whose setting would stay as it is without a word.
+    /// Reports unknown members: most likely a misspelt name, whose setting would silently keep its default.
     func expect(_ members: Set<String>) {
         for member in object.members where !members.contains(member.name) {
             fault("has an unknown member \(ProviderFindings.quoted(member.name))")
@@ -77,7 +77,7 @@ struct EntryReader {
         return seconds
     }
 
-    /// A truth value, or the default.
+    /// A boolean, or the default.
     func bool(_ name: String, default: Bool) -> Bool? {
         guard let value = object[name] else { return `default` }
         guard let bool = value.bool else {
@@ -87,7 +87,7 @@ struct EntryReader {
         return bool
     }
 
-    /// The content of a file that a member names; nil if there is none. A last line end is dropped where it can't be meant.
+    /// The content of a file that a member names; nil if there is none.
     func secret(_ name: String, in file: ConfiguredFile, bytesMax: Int) -> Secret? {
         guard let path = text(name, bytesMax: 4096) else { return nil }
         do throws(ConfigurationProblem) {

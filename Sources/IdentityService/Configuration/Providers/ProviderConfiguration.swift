@@ -2,18 +2,19 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// Everything that the configuration says of one provider.
+/// The whole configuration of one provider.
 struct ProviderConfiguration: Sendable {
-    /// Whose tokens are accepted, for whom.
+    /// Which tokens are accepted.
     let policy: ProviderPolicy
-    /// Where it can be asked, besides its key set.
+    /// Its endpoints, besides the key set.
     let endpoints: ProviderEndpoints
-    /// By what our apps prove to it that they are ours, by the ids of audiences. One without can exchange no code.
+    /// The credentials of our apps at the provider, by the ids of audiences. Without one, codes can be exchanged only with a PKCE
+    /// verifier, and never at Apple.
     let credentials: [String: ClientCredential]
-    /// Whether its access tokens sign in, and by which questions it is asked whose they are; nil if they don't.
+    /// How access tokens are checked; nil if they don't sign in.
     let accessTokens: AccessTokenKind?
 
-    /// A provider that is asked for nothing but its keys, unless more is given.
+    /// A provider with only its key set, unless more is given.
     init(
         policy: ProviderPolicy,
         endpoints: ProviderEndpoints = ProviderEndpoints(),
@@ -27,7 +28,7 @@ struct ProviderConfiguration: Sendable {
     }
 }
 
-/// The URLs of a provider that its apps or we call, besides that of its key set; nil where it has none.
+/// The URLs of a provider that its apps or we call, besides that of its key set; nil if it has none.
 struct ProviderEndpoints: Sendable, Hashable {
     /// Where a browser is sent to sign in (RFC 6749 section 3.1).
     var authorizationURL: String?
@@ -35,17 +36,17 @@ struct ProviderEndpoints: Sendable, Hashable {
     var tokenURL: String?
     /// Where a token is revoked (RFC 7009).
     var revocationURL: String?
-    /// Apple: where people are handed over when an app goes to another developer team.
+    /// Apple: where users are handed over when an app moves to another developer team.
     var userMigrationURL: String?
-    /// Facebook: tells to which app an access token was issued.
+    /// Facebook: returns the app that an access token was issued to.
     var debugTokenURL: String?
-    /// Google: tells to which client an access token was issued.
+    /// Google: returns the client that an access token was issued to.
     var tokenInfoURL: String?
-    /// Tells whose an access token is (OpenID Connect Core section 5.3; Facebook's `/me`).
+    /// Returns the user of an access token (OpenID Connect Core section 5.3; Facebook's `/me`).
     var userInfoURL: String?
 }
 
-/// By what an app of ours proves to a provider that it is ours.
+/// The credential by which our app authenticates itself to a provider.
 enum ClientCredential: Sendable {
     /// A client secret is minted for each call: a JWT signed with a private key of the developer team (Apple).
     case apple(teamID: String, keyID: String, key: SigningKey)
@@ -53,10 +54,10 @@ enum ClientCredential: Sendable {
     case secret(Secret)
 }
 
-/// The questions by which a provider is asked whose an access token is.
+/// The requests by which an access token is checked.
 enum AccessTokenKind: String, Sendable, Hashable, CaseIterable {
-    /// `debug_token` must name our app id, then `/me` names the person.
+    /// `debug_token` must name our app id, then `/me` names the user.
     case facebook = "facebook"
-    /// `tokeninfo` must name our client id, then `userinfo` names the person.
+    /// `tokeninfo` must name our client id, then `userinfo` names the user.
     case google = "google"
 }

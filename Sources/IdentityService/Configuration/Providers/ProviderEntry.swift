@@ -4,7 +4,7 @@ import ServiceKit
 
 /// One provider of the providers file.
 struct ProviderEntry {
-    /// The members that a provider may have, former ones too.
+    /// The members that a provider may have, including former ones.
     static let members: Set<String> = [
         "name", "issuers", "issuer_aliases", "audiences", "keys_url", "authorization_url", "token_url",
         "revocation_url", "user_migration_url",
@@ -12,7 +12,7 @@ struct ProviderEntry {
         "clock_leeway_seconds", "phone_trusted", Former.match, Former.isRequired,
     ]
 
-    /// Members that audiences have today.
+    /// Former members, which are members of audiences now.
     private enum Former {
         static let match = "nonce"
         static let isRequired = "nonce_required"
@@ -38,7 +38,7 @@ struct ProviderEntry {
         builtIn = BuiltInProvider(name)
     }
 
-    /// Reads the provider; nil if anything is wrong with it.
+    /// Reads the provider; nil if it has any error.
     func read() -> ProviderConfiguration? {
         let faultCount = entry.findings.faults.count
         entry.expect(Self.members)
@@ -85,7 +85,7 @@ struct ProviderEntry {
         let issuers = entry.texts("issuers", countMax: ProviderPolicy.namesMax) ?? []
         let aliases = entry.texts("issuer_aliases", countMax: ProviderPolicy.namesMax - 1) ?? []
         if issuers.count > 1 {
-            // Two tenants may each have a person of one subject, and accounts are kept by provider and subject.
+            // Two tenants may each have a user with the same subject, and accounts are stored by provider and subject.
             entry.fault(
                 "\"issuers\" may hold one: what is another spelling of it belongs into \"issuer_aliases\", and what issues "
                     + "subjects of its own is another provider"
@@ -162,7 +162,7 @@ struct ProviderEntry {
         return kind
     }
 
-    /// What is given to audiences that don't say.
+    /// The defaults for audiences.
     private func defaults() -> AudienceEntry.Defaults {
         var defaults = AudienceEntry.Defaults(match: builtIn.match)
         if entry.has(Former.match) {
@@ -206,7 +206,7 @@ struct ProviderEntry {
         }
     }
 
-    /// Tells what audiences ask for and the provider can't give.
+    /// Reports what audiences require and the provider doesn't have.
     private func check(_ audiences: [AudienceEntry], _ endpoints: ProviderEndpoints, _ accessTokens: AccessTokenKind?) {
         for audience in audiences {
             let place = "audience \(ProviderFindings.quoted(audience.policy.id))"

@@ -1,17 +1,17 @@
 import ServiceKit
 
-/// What was found while providers were read: everything that is wrong, and what somebody should mend. None of it shows a
-/// secret. One belongs to one reading, by one thread.
+/// The findings while providers were read: all errors, and hints for the operator. None of them shows a secret. One instance
+/// belongs to one reading, on one thread.
 final class ProviderFindings {
     private(set) var faults: [ConfigurationError] = []
     private(set) var hints: [ConfigurationError] = []
 
-    /// Something that keeps the service from starting.
+    /// Adds an error that keeps the service from starting.
     func fault(_ key: String, _ problem: String) {
         faults.append(ConfigurationError(key: key, problem: problem))
     }
 
-    /// Something that works, but not as somebody may think, or not for ever.
+    /// Adds a hint about a setting that works, but not as one may expect, or not for ever.
     func hint(_ key: String, _ problem: String) {
         hints.append(ConfigurationError(key: key, problem: problem))
     }

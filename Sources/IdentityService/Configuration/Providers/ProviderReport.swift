@@ -2,7 +2,7 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// What the configuration of one provider comes to, in lines for people. None of them shows a secret.
+/// The resulting configuration of one provider, in lines for people. None of them shows a secret.
 struct ProviderReport {
     private static let labelWidth = 15
 
@@ -45,7 +45,7 @@ struct ProviderReport {
             + audience.leftOpenInWords.map { Self.line("leaves open", $0, indent: 4) }
     }
 
-    /// Whether an authorization code can be exchanged, and how.
+    /// Whether and how an authorization code can be exchanged.
     private func codeInWords(_ audience: AudiencePolicy) -> String {
         if audience.nonce == .server { return "does not sign in by itself" }
         guard provider.endpoints.tokenURL != nil else { return "cannot be exchanged, without a token_url" }

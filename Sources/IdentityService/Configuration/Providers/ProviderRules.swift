@@ -1,10 +1,10 @@
 import IdentityDomain
 import ServiceKit
 
-/// The rules that hold for values of a provider wherever they are given. Each check answers with what is wrong, as a clause
-/// that follows the value's name, or with nil.
+/// The rules for values of a provider, wherever they are set. Each check returns the problem, as a clause that follows the value's
+/// name, or nil.
 struct ProviderRules {
-    /// Whether providers are simulated here: then they may be asked by `http`, and ids may be those of our examples.
+    /// Whether providers are simulated here: then `http` URLs are allowed, and ids from our examples.
     private let isSimulated: Bool
     /// Whether the issuer of our own tokens is an `https` URL, so that this isn't a developer's machine.
     private let hasEncryptedIssuer: Bool
@@ -26,7 +26,7 @@ struct ProviderRules {
             + "name could sign in as anybody"
     }
 
-    /// What `aud` says is compared byte by byte, so what can't be seen must not be in it.
+    /// `aud` is compared byte by byte, so it must not contain invisible characters.
     func problem(ofAudience id: String) -> String? {
         guard 1...AudiencePolicy.idBytesMax ~= id.utf8.count, id.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
             return "must be 1 to \(AudiencePolicy.idBytesMax) visible ASCII characters"
@@ -50,7 +50,7 @@ struct ProviderRules {
             + "only where \(IdentityKeys.simulatedProviders.name) is true, for development, is it taken"
     }
 
-    /// Those of our own documentation and development, and of Apple's documentation.
+    /// The ids in our own documentation and development, and in Apple's documentation.
     private static let placeholderTeams: Set<String> = [
         "ABCDE12345", "DEF123GHIJ", "DEVTEAM001", "TEAMID1234", "XXXXXXXXXX",
     ]
@@ -58,7 +58,7 @@ struct ProviderRules {
         "KEY1234567", "ABC123DEFG", "DEVKEY0001", "DEVKEY0002", "KEYID12345", "XXXXXXXXXX",
     ]
 
-    /// Whether an id is evidently one that somebody forgot to replace.
+    /// Returns whether an id is evidently a placeholder that was not replaced.
     static func isPlaceholder(_ id: String) -> Bool {
         let id = id.lowercased()
         let google = "apps.googleusercontent.com"

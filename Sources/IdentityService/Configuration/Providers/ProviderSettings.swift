@@ -2,16 +2,16 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// Reads which providers there are: from the providers file, and from variables for those with one app or few.
+/// Reads the providers: from the providers file, and from variables for providers with one app or a few.
 struct ProviderSettings {
-    /// The providers that are on, by their names in order.
+    /// The enabled providers, sorted by name.
     let providers: [ProviderConfiguration]
-    /// Everything that is wrong.
+    /// All errors.
     let faults: [ConfigurationError]
-    /// What works, but should be mended, or known.
+    /// Hints on settings that work but should be changed or known.
     let hints: [ConfigurationError]
 
-    /// Reads a configuration that has ``keys``.
+    /// Reads a configuration with ``keys``.
     init(_ configuration: Configuration) {
         let findings = ProviderFindings()
         let rules = ProviderRules(configuration)
@@ -28,7 +28,7 @@ struct ProviderSettings {
         hints = findings.hints
     }
 
-    /// The keys that say what providers there are, and those that these are judged by.
+    /// The keys that define the providers, and those that decide how the providers are checked.
     static let keys: [any AnyConfigurationKey] = [
         IdentityKeys.issuer, IdentityKeys.providers, IdentityKeys.providersFile, IdentityKeys.appleAudiences,
         IdentityKeys.appleKeysURL, IdentityKeys.appleTeamID, IdentityKeys.appleKeyID, IdentityKeys.applePrivateKey,
@@ -42,7 +42,7 @@ struct ProviderSettings {
         _ findings: ProviderFindings
     ) -> [ProviderConfiguration] {
         guard let wanted = configuration[IdentityKeys.providers] else {
-            // What may be in the part that was not understood is not missed.
+            // A provider may be in the part that was not understood, so none is reported as missing.
             if known.isEmpty, findings.faults.isEmpty {
                 findings.fault(
                     IdentityKeys.appleAudiences.name,
@@ -54,7 +54,7 @@ struct ProviderSettings {
         }
         let names = Set(wanted.compactMap { ProviderName($0) }).sorted()
         for text in wanted where ProviderName(text).flatMap({ known[$0] }) == nil {
-            // One that is at fault itself, or may be in the part of the file that was not understood, is reported.
+            // A provider with an error, or in a part of the file that was not understood, is reported already.
             if isFileAtFault { continue }
             let problem: String? =
                 switch ProviderName(text) {
@@ -76,7 +76,7 @@ struct ProviderSettings {
             ? "names \(name), but \(audiences.name) is not given, and the providers file has no \(name)" : nil
     }
 
-    /// Accounts are kept by provider and subject: a person whose token two providers take would have two accounts.
+    /// Accounts are stored by provider and subject: a user whose token two providers accept would have two accounts.
     private static func checkTwins(
         _ providers: [ProviderConfiguration],
         _ findings: ProviderFindings

@@ -2,8 +2,8 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// Apple and Google by variables alone, for the simple case: apps that prove themselves by the nonce. A provider of the file
-/// takes the place of what variables say of it.
+/// Apple and Google by variables alone, for the simple case: apps that prove themselves by the nonce. A provider in the file
+/// replaces its variables.
 struct ProviderVariables {
     private let configuration: Configuration
     private let rules: ProviderRules
@@ -22,7 +22,7 @@ struct ProviderVariables {
         self.inFile = inFile
     }
 
-    /// The providers whose audiences are given, and which the file doesn't have.
+    /// The providers whose audiences are set and that are not in the file.
     func read() -> [ProviderConfiguration] {
         let appleKeys = [
             IdentityKeys.appleTeamID.name, IdentityKeys.appleKeyID.name, IdentityKeys.applePrivateKey.name,

@@ -2,23 +2,23 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 
-/// The providers file: everything that can be said of providers and their audiences, as JSON.
+/// The providers file: all settings of providers and their audiences, as JSON.
 enum ProvidersFile {
-    /// The longest file, and the most providers in it.
+    /// The maximum of bytes of a file, and of providers in it.
     static let bytesMax = 256 * 1024
     static let providersMax = 32
-    /// 32 providers of 64 audiences of 20 values each, and some.
+    /// 32 providers of 64 audiences of 20 values each, and some more.
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8, valuesMax: 65_536)
 
-    /// What a file says.
+    /// The content of a file.
     struct Content {
-        /// The providers that are in order.
+        /// The valid providers.
         var providers: [ProviderName: ProviderConfiguration] = [:]
-        /// The names of all.
+        /// The names of all providers, also of invalid ones.
         var names: Set<ProviderName> = []
     }
 
-    /// The providers of a file; everything that is wrong is told, all at once.
+    /// Reads the providers of a file; reports all errors at once.
     static func read(
         _ file: ConfiguredFile,
         rules: ProviderRules,

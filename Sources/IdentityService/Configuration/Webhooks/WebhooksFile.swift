@@ -3,14 +3,14 @@ import JOSE
 import OutgoingHTTP
 import ServiceKit
 
-/// The file that says who is told of events, as JSON: `{"targets": […]}`.
+/// The file of webhook targets, as JSON: `{"targets": […]}`.
 enum WebhooksFile {
     static let bytesMax = 65_536
     private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 1_024)
 
     /// The targets of a file.
     ///
-    /// - Throws: `ConfigurationErrors` with everything that is wrong; none shows a secret.
+    /// - Throws: `ConfigurationErrors` with all errors found; none shows a secret.
     static func read(_ file: ConfiguredFile?) throws(ConfigurationErrors) -> [WebhookTarget] {
         guard let file else { return [] }
         let findings = ProviderFindings()
@@ -65,7 +65,7 @@ private struct WebhookEntry {
         (self.entry, self.name, self.file) = (entry, name, file)
     }
 
-    /// The target; nil if something is wrong with it, all of which is told.
+    /// The target; nil if it is invalid. All its errors are reported.
     func read() -> WebhookTarget? {
         entry.expect(["name", "url", "secrets", "secret_files", "types", "private_addresses"])
         let mayBePrivate = entry.bool("private_addresses", default: false)
@@ -85,14 +85,14 @@ private struct WebhookEntry {
         )
     }
 
-    /// Judges the URL by what connects to it, and gives what may be shown of it.
+    /// Checks the URL as the HTTP client would, and returns the part that may be shown.
     private func place(mayBePrivate: Bool) -> String? {
         guard entry.has("url") else {
             entry.fault("\"url\" is required")
             return nil
         }
         guard let url = entry.text("url", bytesMax: 2048) else { return nil }
-        // libcurl would take the first part of a path for a host that is missing.
+        // libcurl would take the first part of a path as the host if that is missing.
         guard let place = OutgoingRequest.Place(url), !url.contains("#"), !url.contains(":///") else {
             entry.fault("\"url\" must be https:// with a host, without user, password and fragment")
             return nil
@@ -127,7 +127,7 @@ private struct WebhookEntry {
         return secrets.count == counted ? secrets : nil
     }
 
-    /// What a file holds, without its last line end.
+    /// The content of a file, without its last line end.
     private func content(_ path: String) -> String? {
         do throws(ConfigurationProblem) {
             var text = try file.read(path, bytesMax: WebhookSecret.textBytesMax).text
