@@ -15,7 +15,7 @@ public enum ImportTime {
         return milliseconds.flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// A larger number can't be seconds: it would be after the year 5138.
+    /// A larger number can't be seconds: it would be in the year 5138 or later.
     private static let secondsMax = 100_000_000_000.0
 
     private static func number(_ text: String) -> Int64? {

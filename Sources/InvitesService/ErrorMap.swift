@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension InvitesError: DomainError {
-    /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
+    /// The RPC error for a domain error: the one place that spells the reasons on the wire.
     public var rpcError: RPCError {
         switch self {
         case .invalidFields(let faults):
@@ -75,7 +75,7 @@ extension InvitesError: DomainError {
         case .pageSizeInvalid:
             .invalid("PAGE_SIZE_INVALID", field: "page_size", "The page size must not be negative.")
         case .idempotencyKeyInvalid:
-            // No field at fault: over HTTP it is a header, and a malformed one is a 400.
+            // No field is invalid: over HTTP it is a header, and a malformed one is a 400.
             .domain(
                 .invalidArgument,
                 reason: "IDEMPOTENCY_KEY_INVALID",
@@ -108,7 +108,7 @@ extension InvitesError: DomainError {
                 retryAfter: .seconds(1)
             )
         case .accountClosed:
-            // As identity says it of the session.
+            // The same error that identity returns for the session.
             .domain(
                 .unauthenticated,
                 reason: "SESSION_REVOKED",

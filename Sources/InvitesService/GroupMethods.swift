@@ -10,9 +10,9 @@ struct GroupMethods: GroupServiceHandler {
     /// The most people in one request.
     static let peopleMax = 500
 
-    /// Tells on whose behalf a method is called, by the keys that are in use now.
+    /// Identifies the users on whose behalf methods are called, by the current keys.
     let currentCallers: CurrentCallers
-    /// Seals page tokens, by the keys that are in use now.
+    /// Seals page tokens, by the current keys.
     let currentCursors: CurrentCursors
     let groups: GroupStore
     let members: MemberStore
@@ -22,12 +22,12 @@ struct GroupMethods: GroupServiceHandler {
     let blocks: BlockStore
     let phonePolicy: PhonePolicy
     let limits: InvitesLimits
-    /// How open a group is whose creator doesn't say.
+    /// The openness of a group whose creator doesn't name one.
     let groupOpenness: GroupOpenness
     let addressKey: ClientAddressKey
     let clock: WallClock
     let identifiers: IdentifierSource
 
-    /// Tells on whose behalf a method is called.
+    /// Identifies the users on whose behalf methods are called.
     var callers: ProvenCallers { currentCallers.current }
 }

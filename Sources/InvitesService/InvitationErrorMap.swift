@@ -4,7 +4,7 @@ import RPC
 import ServiceKit
 
 extension InvitationError {
-    /// What callers are told: the one place where these reasons are spelled.
+    /// The RPC error: the one place that spells these reasons.
     var rpcError: RPCError {
         switch self {
         case .notFound:

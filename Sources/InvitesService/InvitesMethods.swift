@@ -9,15 +9,15 @@ struct InvitesMethods: InvitesServiceHandler {
     /// The most events in one request.
     static let eventsMax = 100
 
-    /// Tells on whose behalf a method is called, by the keys that are in use now.
+    /// Identifies the users on whose behalf methods are called, by the current keys.
     let currentCallers: CurrentCallers
-    /// Seals positions, by the keys that are in use now.
+    /// Seals positions, by the current keys.
     let currentCursors: CurrentCursors
     let phones: PhoneStore
     let accounts: AccountStore
-    /// Forgets those whose accounts are closed.
+    /// Deletes the data of closed accounts.
     let closings: ClosingRunner
-    /// Tells those who watch what changes in their groups.
+    /// Delivers group changes to subscribers.
     let groupEvents: GroupEventHub
     let limits: InvitesLimits
     let clock: WallClock

@@ -10,26 +10,26 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// The service's parts, put together: what is registered and what runs beside it.
+/// The service's parts, put together: what is registered and what runs in the background.
 struct InvitesParts: Sendable {
-    /// The pause between rounds of cleaning up.
+    /// The pause between rounds of cleanup.
     static let cleanupInterval: Duration = .seconds(600)
 
     /// The methods of `vestibule.app.v1.GroupService`.
     let groupMethods: GroupMethods
     /// The methods of `vestibule.invites.v1.InvitesService`.
     let methods: InvitesMethods
-    /// Deletes what is over.
+    /// Deletes expired data.
     let cleanup: Cleanup
-    /// Tells identity what targets of webhooks want to know.
+    /// Delivers events for webhook targets to identity.
     let events: EventRelay
-    /// Reads the keys of proofs again; nil where they are given and not read.
+    /// Reads the keys of proofs again; nil if they are given and not read.
     let keyReader: KeyReader?
 
-    /// Looks for changes of groups while somebody watches.
+    /// Looks for group changes while there are subscribers.
     var groupEvents: GroupEventHub { methods.groupEvents }
 
-    /// Forgets those whose accounts are closed.
+    /// Deletes the data of closed accounts.
     var closings: ClosingRunner { methods.closings }
 
     /// Puts the parts together. Nothing happens before they are registered and run.
@@ -130,7 +130,7 @@ struct InvitesParts: Sendable {
                 try await accounts.forgetRefusedAbsorptions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
             Cleanup.Step("places that found no room") { limit in
-                // Others go on waiting, and are no reason to look again at once.
+                // Others keep waiting, and are no reason for another round at once.
                 _ = try await phones.linkWaiting(nowMilliseconds: clock.nowMilliseconds, limit: limit)
                 return 0
             },

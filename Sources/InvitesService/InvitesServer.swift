@@ -7,7 +7,7 @@ import ServiceLifecycle
 import ServiceModels
 import ServiceStore
 
-/// The program `invites`: groups, their members and those they wait for, over gRPC.
+/// The program `invites`: groups, their members and pending members, over gRPC.
 public struct InvitesServer: AccountServer, OutboxServer {
     /// The program's name.
     public static let programName = InvitesKeys.program
@@ -17,7 +17,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
     private let runtime: ServiceRuntime
     private let settings: InvitesSettings
 
-    /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
+    /// Reads the settings from a configuration; no I/O except for the folder of keys that it names.
     ///
     /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
@@ -34,7 +34,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
         try await runtime.migrate()
     }
 
-    /// Does what a person asks about the outbox: identity is told of what webhooks tell.
+    /// Runs an operator's command on the outbox, whose webhook events are delivered to identity.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
         try await runtime.withDatabase { database in
             try await OutboxAdmin(
@@ -45,7 +45,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Counts what there is of an account.
+    /// Counts the data of an account.
     public func trace(account id: String) async throws -> AccountTrace {
         let userID = try UserID(id, or: InvitesError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
@@ -53,7 +53,7 @@ public struct InvitesServer: AccountServer, OutboxServer {
         }
     }
 
-    /// All that is known of an account, as a JSON object.
+    /// All data of an account, as a JSON object.
     public func export(account id: String) async throws -> String {
         let userID = try UserID(id, or: InvitesError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in

@@ -6,7 +6,7 @@ import RPC
 import ServiceKit
 
 extension ProfileError: DomainError {
-    /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
+    /// The RPC error for a domain error: the one place that spells the reasons on the wire.
     public var rpcError: RPCError {
         switch self {
         case .userIDInvalid:
@@ -112,7 +112,7 @@ extension ProfileError: DomainError {
                 field: "user_ids"
             )
         case .accountClosed:
-            // As identity says it of the session.
+            // The same error that identity returns for the session.
             .domain(
                 .unauthenticated,
                 reason: "SESSION_REVOKED",

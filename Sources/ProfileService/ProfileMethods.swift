@@ -9,19 +9,19 @@ import ServiceModels
 /// The methods of `vestibule.profile.v1.ProfileService`; each stands in a file of its own.
 struct ProfileMethods: ProfileServiceHandler {
     let store: ProfileStore
-    /// Tells on whose behalf a method is called, by the keys that are in use now.
+    /// Identifies the users on whose behalf methods are called, by the current keys.
     let currentCallers: CurrentCallers
     let phonePolicy: PhonePolicy
-    /// What every user is asked for.
+    /// The fields that every user must give.
     let requiredFields: RequiredFields
     let addressKey: ClientAddressKey
-    /// Tells whether those who have what somebody claims still are.
+    /// Asks identity whether the holders of claimed numbers and usernames still have accounts.
     let closings: AccountClosings
     let clock: WallClock
     let logger: Logger
     /// Called after a commit that put something into the outbox.
     let nudgeOutbox: @Sendable () -> Void
 
-    /// Tells on whose behalf a method is called.
+    /// Identifies the users on whose behalf methods are called.
     var callers: ProvenCallers { currentCallers.current }
 }

@@ -9,22 +9,22 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// The service's parts, put together: what is registered and what runs beside it.
+/// The service's parts, put together: what is registered and what runs in the background.
 struct ProfileParts: Sendable {
-    /// The pause between rounds of cleaning up.
+    /// The pause between rounds of cleanup.
     static let cleanupInterval: Duration = .seconds(600)
 
     /// The methods of `vestibule.profile.v1.ProfileService`.
     let methods: ProfileMethods
-    /// What the service measures.
+    /// The service's metrics.
     let metrics: [any MetricsSource]
-    /// Tells invites what became of phone numbers.
+    /// Delivers events about phone numbers to invites.
     let relay: OutboxRelay<PhoneOutbox>
-    /// Tells identity what targets of webhooks want to know.
+    /// Delivers events for webhook targets to identity.
     let events: EventRelay
-    /// Deletes what is over.
+    /// Deletes expired data.
     let cleanup: Cleanup
-    /// Reads the keys of proofs again; nil where they are given and not read.
+    /// Reads the keys of proofs again; nil if they are given and not read.
     let keyReader: KeyReader?
     private let outbox: PhoneOutbox
     private let logger: Logger
@@ -96,6 +96,6 @@ struct ProfileParts: Sendable {
         )
     }
 
-    /// Looks at what waits for invites until the task is cancelled.
+    /// Observes the backlog for invites until the task is cancelled.
     func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

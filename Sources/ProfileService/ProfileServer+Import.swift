@@ -5,12 +5,12 @@ import ServiceModels
 import ServiceStore
 
 extension ProfileServer {
-    /// Writes what `identity import` hands over of accounts that come in.
+    /// Writes the imported accounts that `identity import` sends.
     ///
     /// - Parameters:
-    ///   - input: the descriptor that it is read from.
+    ///   - input: the descriptor to read from.
     ///   - rejectsPath: the CSV file for rejected rows.
-    /// - Throws: `ImportError`, or what the database throws. What was done until then stays done.
+    /// - Throws: `ImportError`, or the database's error. What was written until then stays.
     public func importProfiles(from input: Int32, rejectsPath: String) async throws -> ProfileImportOutcome {
         try await runtime.withDatabase(timeout: ProfileStore.importStatementLimit) { database in
             let store = ProfileStore(
@@ -34,9 +34,9 @@ extension ProfileServer {
         }
     }
 
-    /// Where an import goes on that was killed, for `identity import --after`; nil for the beginning.
+    /// Where a killed import continues, for `identity import --after`; nil for the beginning.
     ///
-    /// - Parameter digest: what `identity import --digest` told, in hexadecimal.
+    /// - Parameter digest: the output of `identity import --digest`, in hexadecimal.
     public func importPosition(of digest: [UInt8]) async throws -> String? {
         try await runtime.withDatabase { database in
             let store = ProfileStore(

@@ -17,7 +17,7 @@ public struct ProfileServer: AccountServer, OutboxServer {
     let runtime: ServiceRuntime
     let settings: ProfileSettings
 
-    /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
+    /// Reads the settings from a configuration; no I/O except for the folder of keys that it names.
     ///
     /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
@@ -34,12 +34,12 @@ public struct ProfileServer: AccountServer, OutboxServer {
         try await runtime.migrate()
     }
 
-    /// Does what a person asks about the outboxes: invites is told of numbers, identity of what webhooks tell.
+    /// Runs an operator's command on the outboxes: number events go to invites, webhook events to identity.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
         try await runtime.withDatabase { try await OutboxAdmin.profile($0, clock: .system).run(command) }
     }
 
-    /// Counts what there is of an account.
+    /// Counts the data of an account.
     public func trace(account id: String) async throws -> AccountTrace {
         let userID = try UserID(id, or: ProfileError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
@@ -47,7 +47,7 @@ public struct ProfileServer: AccountServer, OutboxServer {
         }
     }
 
-    /// All that is known of an account, as a JSON object.
+    /// All data of an account, as a JSON object.
     public func export(account id: String) async throws -> String {
         let userID = try UserID(id, or: ProfileError.userIDInvalid)
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in

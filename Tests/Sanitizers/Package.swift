@@ -58,10 +58,16 @@ let package = Package(
         library("TestWaits", []),
         .target(name: "MutexOrder", path: "MutexOrder"),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates", "TestWaits"]),
+        tests(
+            "OutgoingHTTPTests",
+            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates", "TestWaits"]
+        ),
         tests(
             "RPCTransportTests",
-            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", "TestWaits", httpTypes, lifecycle, logging, protobuf]
+            [
+                "API", "HTTP", "RPC", "RPCTransport", "TestCertificates", "TestWaits", httpTypes, lifecycle, logging,
+                protobuf,
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -1,7 +1,7 @@
 import RPC
 import SwiftProtobuf
 
-/// Has those who watch groups looked for after each call that may have changed something, whatever method it was.
+/// Announces group changes after each call that may have changed something, whatever method it was.
 struct ChangeAnnouncer: ServerInterceptor {
     let groupEvents: GroupEventHub
 
@@ -15,7 +15,7 @@ struct ChangeAnnouncer: ServerInterceptor {
         return response
     }
 
-    /// Whether a method's name says that it changes nothing. One that is called otherwise costs a look in vain.
+    /// Whether a method's name says that it only reads. A read-only method with another name costs a needless look.
     private static func onlyReads(_ name: String) -> Bool {
         name.hasPrefix("List") || name.hasPrefix("Get") || name.hasPrefix("Check")
     }

@@ -4,20 +4,20 @@ import Models
 import RPC
 import ServiceKit
 
-/// Forgets those whose accounts are closed: at once, as far as that is soon done, and the rest beside the calls.
+/// Deletes the data of closed accounts: at once if it is quickly done, and the rest in the background.
 ///
-/// Closings wait in a line, `closed_accounts`. One that fails or isn't done yet goes to its end, so that none holds up the others. Each
-/// replica runs one of these; one works on a closing at a time, and what a crash leaves is taken up when its lease is over.
+/// Closings wait in a queue, `closed_accounts`. One that fails or isn't done yet goes to its end, so that none blocks the others. Each
+/// replica runs one of these; only one works on a closing at a time, and what a crash leaves is resumed when its lease ends.
 struct ClosingRunner: Sendable {
-    /// The pause between two looks for closings that are due.
+    /// The pause between two checks for closings that are due.
     static let interval: Duration = .seconds(5)
-    /// How long a call forgets an account that it has closed, at most: with ``putBackLimit`` much shorter than identity waits for it.
+    /// How long a call deletes data of the account that it closed, at most: with ``putBackLimit`` much shorter than identity waits for it.
     static let callLimit: Duration = .seconds(2)
-    /// How long it may take to put a closing back into the line.
+    /// How long it may take to put a closing back into the queue.
     static let putBackLimit: Duration = .seconds(1)
-    /// How long is worked on one closing before the others have their turn: shorter than the lease, with the statements that are under way.
+    /// How long one closing is worked on before the others have their turn: shorter than the lease, including running statements.
     static let turnLimit: Duration = .seconds(20)
-    /// How many turns there are between two looks at what waits.
+    /// How many turns there are between two readings of the backlog.
     static let turnsMax = 64
 
     let store: AccountStore
@@ -25,7 +25,7 @@ struct ClosingRunner: Sendable {
     let clock: WallClock
     let logger: Logger
 
-    /// Closes an account. When it returns the account is closed for good, and a user who is in few groups forgotten.
+    /// Closes an account. When it returns the account is closed for good, and the data of a user in few groups is deleted.
     func close(_ userID: UserID, deadline: Deadline?) async throws {
         try await store.close(userID, clock: clock, deadline: deadline)
         await forget(userID, within: Self.callLimit, deadline: .after(Self.callLimit))
@@ -39,7 +39,7 @@ struct ClosingRunner: Sendable {
         }
     }
 
-    /// Works on all that is due.
+    /// Works on everything that is due.
     func round() async {
         do {
             var turnsLeft = Self.turnsMax
@@ -55,9 +55,9 @@ struct ClosingRunner: Sendable {
         }
     }
 
-    /// Forgets a user as far as the time allows, and puts the closing back into its line.
+    /// Deletes a user's data as far as the time allows, and puts the closing back into the queue.
     ///
-    /// - Parameter deadline: when what is under way is given up for the next turn, which is no failure; nil in a turn.
+    /// - Parameter deadline: when running work is left for the next turn, which is no failure; nil in a turn.
     private func forget(_ userID: UserID, within limit: Duration, deadline: Deadline? = nil) async {
         let began = clock.nowMilliseconds
         do {
@@ -86,7 +86,7 @@ struct ClosingRunner: Sendable {
                 deadline: .after(Self.putBackLimit)
             )
         } catch {
-            // It is taken up when its lease is over.
+            // It is resumed when its lease ends.
             guard !Task.isCancelled else { return }
             logger.warning("a closed account is looked at again later", metadata: ["cause": "\(error)"])
         }

@@ -1,7 +1,7 @@
 import InvitesDomain
 import Models
 
-/// The changes of some events by their recipients, in the order in which each recipient's first one came. A pure value.
+/// The changes of some events by their recipients, ordered by each recipient's first change. A pure value.
 struct GroupChangesDraft {
     private enum Recipient: Hashable {
         case members(GroupID)
@@ -24,7 +24,7 @@ struct GroupChangesDraft {
 
     /// The users who would get more changes than a maximum.
     func floods(changesMax: Int, members: (GroupID) -> [UserID]) -> Set<UserID> {
-        // Mostly there are not so many changes in all.
+        // Usually there are fewer changes in total.
         guard changes.values.reduce(0, { $0 + $1.changes.count }) > changesMax else { return [] }
         var counts: [UserID: Int] = [:]
         for (recipient, set) in changes {
@@ -37,7 +37,7 @@ struct GroupChangesDraft {
         return Set(counts.filter { $0.value > changesMax }.keys)
     }
 
-    /// The changes, each set with the users who get it, but for some users.
+    /// The changes, each set with the users who get it, without the excluded users.
     func parts(
         _ members: [GroupID: [UserID]],
         without excluded: Set<UserID>

@@ -3,20 +3,20 @@ import Logging
 import Models
 import Synchronization
 
-/// Looking for what has changed.
+/// Looking for changes.
 extension GroupEventHub {
-    /// How often it is tried to read what those missed who come back.
+    /// How often the missed events of reconnecting subscribers are tried to be read.
     private static let catchUpTriesMax = 3
-    /// How often the recipients of a single event are read before it is skipped for those of whom it can't be known.
+    /// How often the recipients of a single event are read before it is skipped for users for whom they can't be read.
     private static let triesAloneMax = 2
-    /// Failing statements by which the recipients of that event are narrowed down.
+    /// The maximum of failing statements that narrow down the recipients of that event.
     private static let narrowingFailuresMax = 16
-    /// How often events can't be read before it is tried to begin anew behind them: enough to come down to a single one.
+    /// How often reading events may fail before the log is skipped to its current end: enough to reach a single event.
     private static let readTriesMax = 12
 
-    /// Reads a page and delivers it; whether there is more to read at once.
+    /// Reads a page and delivers it. Returns whether there is more to read at once.
     ///
-    /// What is needed for that is read before anything is delivered: a failure changes nothing but how much the next look reads.
+    /// Everything needed is read before anything is delivered: a failure only changes how much the next look reads.
     func lookOnce() async -> Bool {
         let (known, size, beginnings) = state.withLock { ($0.known, $0.lookSize.count, $0.beginnings) }
         let page: GroupEventStore.Page
@@ -26,7 +26,7 @@ extension GroupEventHub {
             await cannotRead(error)
             return false
         }
-        // Transactions have other numbers now.
+        // Transaction numbers have changed.
         if known != nil, page.start == nil { resetAll(at: page.head, .database) }
         guard let recipients = await recipients(of: page) else { return false }
         let position = page.position(behind: page.entries.count)
@@ -78,8 +78,8 @@ extension GroupEventHub {
 
     // MARK: - Failures
 
-    /// The log can't be read. If it can be read from now on but not from where it was read, all begin anew: what happened between is
-    /// known of nobody.
+    /// Handles a log that can't be read. If it can be read from now on but not from the known position, all begin anew: nobody knows what
+    /// happened in between.
     private func cannotRead(_ error: any Error) async {
         let reads = await failed(error) { size in
             size.failedToRead()
@@ -90,7 +90,7 @@ extension GroupEventHub {
         state.withLock { $0.lookSize.succeeded(0) }
     }
 
-    /// Notes a failure, logs the first of several, and waits a moment.
+    /// Records a failure, logs the first of several, and waits a moment.
     private func failed<Value: Sendable>(
         _ error: any Error,
         _ change: @Sendable (inout GroupEventBatchSize) -> Value
@@ -110,14 +110,14 @@ extension GroupEventHub {
         return value
     }
 
-    /// Recipients of the events of a page.
+    /// The recipients of the events of a page.
     private struct Recipients {
         var audiences = GroupEventStore.Audiences()
-        /// Users who watch and of whom it isn't known.
+        /// Subscribers for whom it is unknown whether they are recipients.
         var unresolved: [UserID] = []
     }
 
-    /// The recipients of a page; nil if they can't be read and fewer events, or the same one again, are to be tried.
+    /// The recipients of a page; nil if they can't be read and the caller should try fewer events, or the same one again.
     private func recipients(of page: GroupEventStore.Page) async -> Recipients? {
         let (events, watching) = (page.events(in: page.entries.indices), state.withLock { $0.watching })
         do {
@@ -133,7 +133,8 @@ extension GroupEventHub {
         }
     }
 
-    /// The recipients of a single event that can't be read for all who watch: by fewer and fewer of them, until it is known for whom it can't.
+    /// The recipients of a single event that can't be read for all subscribers at once: asks about ever fewer users, until it is known for
+    /// whom it fails.
     private func narrowed(
         _ events: [GroupEventStore.Event],
         _ entries: [GroupEventStore.Entry],
@@ -166,10 +167,10 @@ extension GroupEventHub {
         return recipients
     }
 
-    // MARK: - Those who come back
+    // MARK: - Reconnecting subscribers
 
-    /// What those missed who begin. It is their matter alone: if it can't be read they wait for the next look, and the others hear all
-    /// the same.
+    /// Reads what the beginning subscribers missed. A failure concerns only them: they wait for the next look, and the others get their
+    /// events all the same.
     private func caughtUp(
         _ beginnings: [GroupEventState.Beginning],
         at now: GroupPosition,
@@ -199,7 +200,7 @@ extension GroupEventHub {
             if failures < Self.catchUpTriesMax {
                 return begun(beginnings.filter { !waiting.contains($0.watch) }, [:])
             }
-            // Not again and again in front of all others: they begin anew.
+            // Don't block all others again and again: they begin anew.
             state.withLock { $0.failedCatchUps = 0 }
         }
         return begun(
@@ -209,7 +210,7 @@ extension GroupEventHub {
         )
     }
 
-    /// Those who begin, with what each missed; who was away and of whom that isn't known begins anew.
+    /// The beginning subscriptions, with what each missed; a subscriber who was away and whose missed events are unknown begins anew.
     private func begun(
         _ beginnings: [GroupEventState.Beginning],
         _ missedBy: [GroupEventState.Watch: [GroupChange]],

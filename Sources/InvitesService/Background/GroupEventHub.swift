@@ -5,42 +5,42 @@ import Postgres
 import ServiceKit
 import Synchronization
 
-/// Looks for what has changed in groups, for all who watch theirs at this replica, and only while somebody does: at once when this
-/// replica has changed something or another one notifies it, and each `pollInterval` in any case.
+/// Looks for changes in groups, for all subscribers of this replica, and only while there is one: at once when this replica has changed
+/// something or another one notifies it, and each `pollInterval` in any case.
 ///
-/// A look reads what its snapshot of the database sees and the ones before did not, a page at most, so nothing is passed over and
-/// nothing delivered twice, whenever it is committed. Who begins gets what they missed up to the end of a look, and what the looks
-/// after it read. One task looks, one look at a time, and at once again while a page is full.
+/// A look reads what its snapshot of the database sees and the previous ones did not, a page at most, so nothing is skipped and nothing
+/// delivered twice, whenever it is committed. A new subscriber gets what they missed up to the end of a look, and what later looks read.
+/// One task looks, one look at a time, and again at once while a page is full.
 ///
-/// Many events delay other events and reset nobody: a ``GroupEventReset`` is for those only whose own changes are not known or too many.
+/// Many events delay other events and reset nobody: only a subscriber whose own changes are unknown or too many gets a ``GroupEventReset``.
 ///
-/// Any thread; nothing waits for a lock but for moments, and no call waits for a look.
+/// Any thread; locks are held only for moments, and no call waits for a look.
 final class GroupEventHub: Sendable {
     /// The bounds.
     struct Limits: Sendable {
-        /// How often to look without being told.
+        /// How often to look without a notification.
         var pollInterval: Duration = .milliseconds(200)
         /// How long to wait after a look that failed.
         var retryInterval: Duration = .milliseconds(100)
-        /// How long those who tell at the same time are gathered, and so the least time between two looks.
+        /// How long concurrent announcements are gathered, and so the least time between two looks.
         var gatheringTime: Duration = .milliseconds(2)
         /// The least time between two notifications of the other replicas.
         var notifyInterval: Duration = .milliseconds(50)
         /// The longest time between two messages to a gateway.
         var heartbeat: Duration = .seconds(5)
-        /// Streams at once.
+        /// The maximum of concurrent streams.
         var streamsMax = 64
         /// The maximum of concurrent subscriptions, in all streams.
         var watchesMax = 100_000
-        /// Events that one look reads; the next one goes on at once.
+        /// The maximum of events that one look reads; the next one continues at once.
         var eventsPerLookMax = 1_000
-        /// Changes that one who watches gets of one look; with more they begin anew.
+        /// The maximum of changes that a subscriber gets from one look; with more they begin anew.
         var changesPerLookMax = 256
-        /// Watchings that begin with one look; the others wait for the next.
+        /// The maximum of subscriptions that begin with one look; the others wait for the next.
         var beginsPerLookMax = 500
-        /// Events that one who comes back gets; with more they begin anew.
+        /// The maximum of events that a reconnecting subscriber gets; with more they begin anew.
         var missedMax = 256
-        /// For how long changes are kept.
+        /// How long changes are kept.
         var kept: Duration = .seconds(86_400)
     }
 
@@ -55,7 +55,7 @@ final class GroupEventHub: Sendable {
     private let watched: AsyncStream<Void>
     private let isWatched: AsyncStream<Void>.Continuation
 
-    /// Without watchers yet.
+    /// A hub without subscribers.
     init(store: GroupEventStore, limits: Limits = Limits(), logger: Logger) {
         self.store = store
         self.limits = limits
@@ -65,25 +65,25 @@ final class GroupEventHub: Sendable {
         (watched, isWatched) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// This replica may have changed something, and it is committed: has all replicas look. Never waits.
+    /// Announces that this replica may have committed a change: makes all replicas look. Never waits.
     func announce() {
         if state.withLock({ !$0.streams.isEmpty }) { bell.ring() }
         announcement.yield()
     }
 
-    /// Opens a gateway's stream; nil if there are too many, or the server stops. It must be given back to ``close(_:)``.
+    /// Opens a gateway's stream; nil if there are too many, or the server stops. The caller must give it back to ``close(_:)``.
     func open() -> GroupEventStream? {
         guard let stream = state.withLock({ $0.open() }) else { return nil }
         isWatched.yield()
         return stream
     }
 
-    /// Forgets a stream and all its watchings.
+    /// Removes a stream and all its subscriptions.
     func close(_ stream: GroupEventStream) { state.withLock { $0.close(stream.number) } }
 
-    /// A watching begins with the next look; the stream is told so.
+    /// Adds a subscription, which begins with the next look; the stream gets a message then.
     ///
-    /// - Parameter positionKey: by which the gateway seals positions for the user.
+    /// - Parameter positionKey: the key by which the gateway seals positions for the user.
     func begin(
         _ watchID: UInt64,
         of userID: UserID,
@@ -104,7 +104,7 @@ final class GroupEventHub: Sendable {
         if isTaken { bell.ring() } else { refuse(watchID, "TOO_MANY_WATCHES", on: stream) }
     }
 
-    /// A watching doesn't begin.
+    /// Refuses a subscription.
     func refuse(_ watchID: UInt64, _ reason: String, on stream: GroupEventStream) {
         var message = InvitesV1.WatchGroupsResponse()
         message.refused.watchID = watchID
@@ -112,12 +112,12 @@ final class GroupEventHub: Sendable {
         tell(message, to: stream)
     }
 
-    /// A watching ends.
+    /// Ends a subscription.
     func end(_ watchID: UInt64, on stream: GroupEventStream) {
         state.withLock { $0.end(.init(stream: stream.number, id: watchID)) }
     }
 
-    /// Ends all streams, and opens none any more: the server stops.
+    /// Ends all streams, and opens no more: the server stops.
     func stop() {
         let all = state.withLock { state in
             state.isStopping = true
@@ -132,7 +132,7 @@ final class GroupEventHub: Sendable {
             group.addTask { await self.look() }
             group.addTask { await self.notify() }
             group.addTask {
-                // A connection to the database for those only who need it.
+                // A database connection only for replicas that need it.
                 for await _ in self.watched { break }
                 if Task.isCancelled { return }
                 await self.store.database.listen(on: GroupEventStore.channel) { self.bell.ring() }
@@ -140,16 +140,16 @@ final class GroupEventHub: Sendable {
         }
     }
 
-    /// How many watch.
+    /// The number of subscriptions.
     var watchCount: Int { state.withLock { $0.users.count } }
 
-    /// For how long looks have failed or left something unread while somebody watches; zero if the last one read everything.
+    /// How long looks have failed or left something unread while there are subscribers; zero if the last one read everything.
     var behindTime: Duration {
         guard let since = state.withLock({ $0.behindSince }) else { return .zero }
         return ContinuousClock.now - since
     }
 
-    /// Forgets what changed before the time for which it is kept, at most `limit` changes, and tells how many.
+    /// Deletes changes that are older than they are kept, at most `limit` of them, and returns how many.
     func forget(limit: Int) async throws -> Int { try await store.forget(olderThan: limits.kept, limit: limit) }
 
     private func look() async {
@@ -175,7 +175,7 @@ final class GroupEventHub: Sendable {
         }
     }
 
-    /// One notification for all that was announced meanwhile. One that fails is not made up for: the others poll.
+    /// Sends one notification for all announcements in the meantime. A failed one is not repeated: the others poll.
     private func notify() async {
         for await _ in announcements {
             try? await store.notify()

@@ -3,33 +3,33 @@ import InvitesDomain
 import Models
 import ServiceKit
 
-/// Who watches, on which stream, and what is told to whom: what ``GroupEventHub`` guards. A plain value; it waits for nothing.
+/// The subscriptions, their streams and their messages: the state that ``GroupEventHub`` guards. A plain value; it waits for nothing.
 struct GroupEventState {
-    /// One who watches, as a stream calls them.
+    /// A subscription, by its stream's id for it.
     struct Watch: Hashable {
         let stream: UInt64
         let id: UInt64
     }
 
-    /// From where a watching goes on.
+    /// The position from which a subscription continues.
     enum Start: Sendable {
-        /// From where it begins.
+        /// From its beginning.
         case now
-        /// After an earlier message; nil for a position that can't be read.
+        /// After an earlier message; nil for an unreadable position.
         case after(GroupPosition?)
     }
 
-    /// A watching that is to begin.
+    /// A subscription that is about to begin.
     struct Beginning: Sendable {
         let watch: Watch
         let userID: UserID
         let start: Start
-        /// By which the gateway seals positions for the user.
+        /// The key by which the gateway seals positions for the user.
         var positionKey: [UInt8] = []
 
-        /// The point from which it goes on; nil if it begins anew.
+        /// The point from which it continues; nil if it begins anew.
         ///
-        /// - Parameter head: how the database sees the log.
+        /// - Parameter head: the position that the database's snapshot sees.
         func point(at head: GroupPosition, keptSeconds: Int64) -> GroupLogPoint? {
             guard case .after(let position?) = start, position.isGood(at: head, keptSeconds: keptSeconds) else {
                 return nil
@@ -37,11 +37,11 @@ struct GroupEventState {
             return position.point
         }
 
-        /// Whether the app has been away, and asks for what it missed.
+        /// Whether the app was disconnected, and asks for what it missed.
         var wasAway: Bool { if case .after = start { true } else { false } }
     }
 
-    /// A watching that begins with a look.
+    /// A subscription that begins with a look.
     struct Begun: Sendable {
         let beginning: Beginning
         /// Why it begins anew; nil if it doesn't.
@@ -51,7 +51,7 @@ struct GroupEventState {
 
     typealias Message = (stream: GroupEventStream, message: InvitesV1.WatchGroupsResponse)
 
-    /// The largest message in bytes, roughly; what would be larger is sent in parts.
+    /// The largest message in bytes, roughly; larger ones are sent in parts.
     static let messageBytesMax = 2 << 20
     private static let changeBytes = 84
     private static let watchBytes = 5
@@ -60,20 +60,20 @@ struct GroupEventState {
     var isStopping = false
     private(set) var streams: [UInt64: GroupEventStream] = [:]
     private var lastNumber: UInt64 = 0
-    /// Whose each watching is, those included that have not begun.
+    /// The user of each subscription, including those that have not begun.
     private(set) var users: [Watch: UserID] = [:]
     private var watches: [UserID: [Watch]] = [:]
-    /// Those that have not begun, in the order in which they came.
+    /// The subscriptions that have not begun, in the order of their arrival.
     private(set) var beginnings: [Beginning] = []
-    /// How far the log was read and delivered; nil while nobody watches, and until there was a look.
+    /// How far the log was read and delivered; nil without subscribers, and before the first look.
     private(set) var known: GroupPosition?
-    /// When each stream was told something last.
+    /// When each stream last got a message.
     private var toldAt: [UInt64: ContinuousClock.Instant] = [:]
     /// Since when looks fail or leave something unread; nil if the last one read everything.
     var behindSince: ContinuousClock.Instant?
     /// How much the next look reads.
     var lookSize: GroupEventBatchSize
-    /// How often in a row what those missed who come back couldn't be read.
+    /// How often in a row the missed events of reconnecting subscribers couldn't be read.
     var failedCatchUps = 0
 
     init(limits: GroupEventHub.Limits) {
@@ -99,7 +99,7 @@ struct GroupEventState {
         if streams.isEmpty { (known, behindSince) = (nil, nil) }
     }
 
-    /// Keeps one until the next look; false if there are too many. A number that is in use is not begun twice.
+    /// Keeps one until the next look; false if there are too many. An id in use doesn't begin twice.
     mutating func await(_ beginning: Beginning) -> Bool {
         guard streams[beginning.watch.stream] != nil, users[beginning.watch] == nil else { return true }
         guard users.count < limits.watchesMax else { return false }
@@ -115,13 +115,14 @@ struct GroupEventState {
         beginnings.removeAll { $0.watch == watch }
     }
 
-    // MARK: - What a look saw
+    // MARK: - Results of a look
 
-    /// Those of some beginnings that begin at a position; the others wait for a later look.
+    /// Returns which beginnings begin at a position; the others wait for a later look.
     ///
     /// - Parameters:
-    ///   - beginnings: those that were known before the look.
-    ///   - head: how the database sees the log. An app that comes from another replica may have read more of it than this one.
+    ///   - beginnings: the ones that were known before the look.
+    ///   - head: the position that the database's snapshot sees. An app that comes from another replica may have read further than this
+    ///     one.
     func due(_ beginnings: [Beginning], at now: GroupPosition, _ head: GroupPosition) -> [Beginning] {
         let kept = limits.kept.components.seconds
         return Array(
@@ -130,22 +131,21 @@ struct GroupEventState {
         )
     }
 
-    /// The users who watch and have begun.
+    /// The users with a subscription that has begun.
     var watching: [UserID] { Array(watches.keys) }
 
-    /// All begin anew at a position.
+    /// Makes all subscriptions begin anew at a position.
     mutating func reset(at position: GroupPosition) -> [Message] {
         advance(to: position)
         return streams.values.map { (stream: $0, message: news(isReset: true)) }
     }
 
-    /// The messages to those who watched before the look; nil, and nothing has happened, if a message would be too large and there are
-    /// fewer events to begin with.
+    /// The messages to earlier subscribers; nil, without any effect, if a message would be too large and fewer events can be tried.
     ///
     /// - Parameters:
-    ///   - events: what was read since ``known``, in order.
-    ///   - position: the position behind them.
-    ///   - unresolved: users who begin anew, since it isn't known whether they get one of the events.
+    ///   - events: the events since ``known``, in order.
+    ///   - position: the position after them.
+    ///   - unresolved: users who begin anew, since it is unknown whether they get one of the events.
     ///   - audiences: recipients of the events.
     mutating func publish(
         _ events: [GroupEventStore.Event],
@@ -191,22 +191,22 @@ struct GroupEventState {
     }
 
     private mutating func advance(to position: GroupPosition) {
-        // All may have gone during the look. Who comes then begins at the next one, and not with all that was since.
+        // All subscribers may have left during the look. A later one begins at the next look, and not with everything since.
         known = streams.isEmpty ? nil : position
     }
 
-    /// What is sent of some events.
+    /// The messages for some events.
     struct Published {
         let messages: [Message]
-        /// Watchings that begin anew since they would get too many changes.
+        /// Subscriptions that begin anew since they would get too many changes.
         let floodedCount: Int
-        /// Watchings that begin anew since it isn't known what they would get.
+        /// Subscriptions that begin anew since it is unknown what they would get.
         let unresolvedCount: Int
     }
 
     private func watchCount(of users: Set<UserID>) -> Int { users.reduce(0) { $0 + (watches[$1]?.count ?? 0) } }
 
-    /// The messages by which a user's watchings begin anew. Behind all others: they have the position that those lead to.
+    /// The messages by which a user's subscriptions begin anew. After all others: they have the position that the others lead to.
     private func anew(_ userID: UserID) -> [Message] {
         (watches[userID] ?? []).compactMap { watch in
             guard let stream = streams[watch.stream] else { return nil }
@@ -218,7 +218,7 @@ struct GroupEventState {
         }
     }
 
-    /// Adds changes for the watchings of users, to each stream its own.
+    /// Adds changes for the subscriptions of users, for each stream its own.
     private func add(
         _ changes: GroupChangeSet,
         for users: [UserID],
@@ -236,7 +236,7 @@ struct GroupEventState {
         }
     }
 
-    /// The messages to those whose watching begins with the look.
+    /// The messages to subscriptions that begin with the look.
     mutating func begin(_ begun: [Begun], at position: GroupPosition) -> [Message] {
         let done = Set(begun.map(\.beginning.watch))
         beginnings.removeAll { done.contains($0.watch) }
@@ -255,7 +255,7 @@ struct GroupEventState {
         }
     }
 
-    /// A message to each stream that was told nothing for long.
+    /// Heartbeats for the streams that got no message for long.
     mutating func signsOfLife(now: ContinuousClock.Instant) -> [Message] {
         streams.values.compactMap { stream in
             guard let last = toldAt[stream.number], now - last >= limits.heartbeat else { return nil }
@@ -264,7 +264,7 @@ struct GroupEventState {
         }
     }
 
-    /// What is told to a stream of a look. Before the first look it has no position.
+    /// A stream's message about a look. Before the first look it has no position.
     private func news(isReset: Bool, _ watched: [InvitesV1.WatchedChanges] = []) -> InvitesV1.WatchGroupsResponse {
         var message = InvitesV1.WatchGroupsResponse()
         message.changed.position = .init(known?.bytes ?? [])

@@ -2,18 +2,18 @@ import API
 import InvitesDomain
 import Synchronization
 
-/// A gateway's stream: what waits to be told to it, bounded, and whether to stop. Any thread; putting never waits.
+/// A gateway's stream: the bounded queue of its messages, and whether to stop. Any thread; putting never waits.
 final class GroupEventStream: Sendable {
-    /// Numbers of watchings and changes that wait for one gateway at most.
+    /// The maximum of subscription ids and changes that wait for one gateway.
     static let waitingMax = 400_000
-    /// Messages that wait for one gateway at most.
+    /// The maximum of messages that wait for one gateway.
     static let messagesMax = 4_096
-    /// How long a message may lie there: a gateway that takes none for longer is cut off.
+    /// How long a message may wait: a gateway that takes none for longer is disconnected.
     static let waitLimit: Duration = .seconds(10)
 
-    /// Why a gateway is told no more.
+    /// Why a gateway's stream ends.
     enum End: Int, CaseIterable, Sendable {
-        /// It took what it was told too slowly.
+        /// It took its messages too slowly.
         case behind
         /// The server stops.
         case stopping
@@ -39,7 +39,7 @@ final class GroupEventStream: Sendable {
         (ends, endings) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Adds a message; false if the gateway is too far behind to be told it.
+    /// Adds a message; false if the gateway is too far behind to get it.
     func put(_ message: InvitesV1.WatchGroupsResponse) -> Bool {
         let now = ContinuousClock.now
         let size = message.waitingSize
@@ -69,7 +69,7 @@ final class GroupEventStream: Sendable {
         return nil
     }
 
-    /// Has it end, and drops what waits. Whether it is the first reason, which counts.
+    /// Ends the stream, and drops what waits. Returns whether this is the first reason, which counts.
     func end(_ reason: End) -> Bool {
         let isFirst = state.withLock { state in
             (state.messages, state.waiting) = ([], 0)

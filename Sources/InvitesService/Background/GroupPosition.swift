@@ -3,8 +3,8 @@ import Models
 import Postgres
 import ServiceKit
 
-/// How far an app that watches groups has read; opaque bytes to apps and gateways. The gateway seals it for the account before it
-/// gives it to the app, and ``InvitesMethods/watchGroups(_:responses:context:)`` opens it.
+/// How far a subscribed app has read; opaque bytes to apps and gateways. The gateway seals it for the account before it gives it to the
+/// app, and ``InvitesMethods/watchGroups(_:responses:context:)`` opens it.
 ///
 /// | bytes | what, big-endian |
 /// | --- | --- |
@@ -18,7 +18,7 @@ import ServiceKit
 /// | 8 | version 2: the last row that was read of it |
 /// | 4 each | the transactions that were under way, from the horizon |
 struct GroupPosition: CursorPayload, Hashable {
-    /// Where and for how long numbers of transactions mean something.
+    /// The scope in which transaction numbers are valid.
     struct Epoch: Sendable, Hashable {
         let systemIdentifier: Int64
         let id: PostgresUUID
@@ -26,13 +26,13 @@ struct GroupPosition: CursorPayload, Hashable {
 
     let epoch: Epoch
     let madeAtSeconds: Int64
-    /// What was delivered, or is older than the watching.
+    /// The point up to which changes were delivered, or are older than the subscription.
     let point: GroupLogPoint
 
-    /// Transactions under way that a position names. With more of them it goes back to the oldest one, and what came after that is
-    /// delivered twice to an app that goes on from there.
+    /// The maximum of in-progress transactions that a position names. With more of them it goes back to the oldest one, and an app that
+    /// continues from there gets later changes twice.
     static let underWayMax = 64
-    /// The longest position: its head, what a part of a transaction takes, and four bytes for each transaction.
+    /// The longest position: its head, the part of a transaction, and four bytes for each transaction.
     static let bytesMax = 313
     private static let version: UInt8 = 1
     private static let partialVersion: UInt8 = 2
@@ -102,22 +102,22 @@ struct GroupPosition: CursorPayload, Hashable {
         for transaction in underWay { bytes.append(integer: transaction) }
     }
 
-    /// Whether the log as it is now has all that was not delivered by then. A position that is ahead of it was made by nobody.
+    /// Returns whether the log still has everything that was not delivered by then. A position ahead of the log was not made here.
     ///
     /// - Parameters:
-    ///   - now: how the database sees the log, however far this replica has read it.
-    ///   - keptSeconds: for how long what has changed is kept.
+    ///   - now: the position that the database's snapshot sees, however far this replica has read.
+    ///   - keptSeconds: how long changes are kept.
     func isGood(at now: GroupPosition, keptSeconds: Int64) -> Bool {
         guard epoch == now.epoch, now.point.contains(point), madeAtSeconds <= now.madeAtSeconds else {
             return false
         }
-        // The app may have written any time into it: an age that overflows is older than what is kept.
+        // The app may have put any time into it: an age that overflows is older than what is kept.
         guard let age = (Checked(now.madeAtSeconds) - madeAtSeconds).value,
             let limit = (Checked(keptSeconds) - Self.marginSeconds).value
         else { return false }
         return age < limit
     }
 
-    /// Transactions that last: what they change may be older than their end by so much.
+    /// The longest transactions: their changes may be older than their end by this much.
     static let marginSeconds: Int64 = 600
 }

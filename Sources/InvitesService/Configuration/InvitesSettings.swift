@@ -4,32 +4,32 @@ import Models
 import ServiceKit
 import ServiceModels
 
-/// What the configuration says, parsed.
+/// The parsed configuration.
 struct InvitesSettings: Sendable {
-    /// Which phone numbers are taken.
+    /// Which phone numbers are accepted.
     let phonePolicy: PhonePolicy
     /// How much users and addresses may do, and how large a group gets.
     let limits: InvitesLimits
-    /// How open a group is whose creator doesn't say.
+    /// The openness of a group whose creator doesn't name one.
     let groupOpenness: GroupOpenness
     /// Hashes the addresses of clients.
     let addressKey: ClientAddressKey
-    /// Tells on whose behalf methods are called, by the keys that were read first.
+    /// Identifies the users on whose behalf methods are called, by the keys that were read first.
     let callers: ProvenCallers
     /// Seals cursors, by the keys that were read first.
     let cursors: CursorSeal
-    /// Where those keys are read from again; nil if they never are.
+    /// Where to read those keys again; nil if never.
     let callerSource: CallerProofSource?
     /// How long an applied event is remembered.
     let inboxRetention: Duration
     /// How long the idempotency key of a created group is remembered.
     let keyRetention: Duration
-    /// How long it is kept what changed in groups.
+    /// How long changes of groups are kept.
     let changesRetention: Duration
-    /// Where identity is told of events.
+    /// The address to which events are delivered: identity.
     let identityAddress: AddressList
 
-    /// Settings by hand, for tests.
+    /// Settings for tests.
     init(
         limits: InvitesLimits = InvitesLimits(),
         groupOpenness: GroupOpenness = .open,
@@ -54,7 +54,7 @@ struct InvitesSettings: Sendable {
         self.identityAddress = identityAddress
     }
 
-    /// Settings from a configuration that was read with our keys.
+    /// Settings from a configuration that was read with these keys.
     ///
     /// - Throws: `ConfigurationErrors` with every fault found.
     init(_ configuration: Configuration) throws(ConfigurationErrors) {
@@ -84,7 +84,7 @@ struct InvitesSettings: Sendable {
         identityAddress = configuration[SharedKeys.identityAddress]
     }
 
-    /// The fault of a configuration that leaves open who gets into new groups: no default suits every deployment.
+    /// The error for a configuration that doesn't say who gets into new groups: no default suits every deployment.
     static let opennessIsMissing = ConfigurationError(
         key: InvitesKeys.groupOpenness.name,
         problem:

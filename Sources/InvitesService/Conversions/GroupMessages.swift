@@ -43,7 +43,7 @@ extension AppV1.Member {
 }
 
 extension AppV1.GroupOpenness {
-    /// The message's word.
+    /// The message's value.
     init(_ openness: GroupOpenness) {
         self =
             switch openness {
@@ -55,9 +55,9 @@ extension AppV1.GroupOpenness {
 }
 
 extension GroupOpenness {
-    /// The openness that a request names; nil if it names none.
+    /// The openness of a request; nil if it has none.
     ///
-    /// - Throws: ``InvitesError/opennessInvalid`` for a word of a later version.
+    /// - Throws: ``InvitesError/opennessInvalid`` for a value of a later version.
     static func parse(_ openness: AppV1.GroupOpenness) throws(InvitesError) -> GroupOpenness? {
         switch openness {
         case .unspecified: nil
@@ -70,7 +70,7 @@ extension GroupOpenness {
 }
 
 extension AppV1.GroupRole {
-    /// The message's word.
+    /// The message's value.
     init(_ role: GroupRole) {
         self =
             switch role {
@@ -82,7 +82,7 @@ extension AppV1.GroupRole {
 }
 
 extension AppV1.AddMembersResult {
-    /// What came of a person.
+    /// The outcome for a person.
     init(_ answer: Roster.Answer) {
         self.init()
         switch answer {
@@ -93,7 +93,7 @@ extension AppV1.AddMembersResult {
 }
 
 extension AppV1.AddMembersRefusal {
-    /// Why a person wasn't added, as AddMember would say it.
+    /// Why a person wasn't added, as AddMember would report it.
     init(_ fault: InvitesError) {
         self.init()
         let error = fault.rpcError

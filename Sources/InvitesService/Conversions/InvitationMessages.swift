@@ -23,7 +23,7 @@ extension AppV1.Invitation {
 }
 
 extension AppV1.PendingPerson {
-    /// The message of a person, as far as who asks may know.
+    /// The message of a person, as far as the caller may know.
     init(_ person: PendingPerson) {
         self.init()
         let facts = person.facts
@@ -60,7 +60,7 @@ extension AppV1.GroupLink {
 }
 
 extension AppV1.BlockedInviter {
-    /// The message of a user who is blocked.
+    /// The message of a blocked user.
     init(_ blocked: BlockStore.Blocked) {
         self.init()
         userID = blocked.userID.description

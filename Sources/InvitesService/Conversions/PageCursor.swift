@@ -35,11 +35,11 @@ struct PageTokens {
         )
     }
 
-    /// Returns the page that a request asks for.
+    /// Returns the requested page.
     ///
     /// - Parameters:
-    ///   - size: how many entries the request asks for; 0 means ``InvitesDomain/Page/sizeDefault``.
-    ///   - token: what ``token(after:)`` made for the page before, empty for the first page.
+    ///   - size: the number of entries requested; 0 means ``InvitesDomain/Page/sizeDefault``.
+    ///   - token: the result of ``token(after:)`` for the page before; empty for the first page.
     /// - Throws: `InvitesError.cursorInvalid` for any other token.
     func page(size: Int32, token: String) throws(InvitesError) -> Page {
         guard !token.isEmpty else { return try Page(size: Int(clamping: size), after: nil) }

@@ -3,10 +3,10 @@ import InvitesDomain
 import Models
 
 extension PhoneEvent {
-    /// The event of a message, or nil if it isn't a whole one.
+    /// The event of a message; nil if the message is incomplete.
     ///
-    /// The number's shape is checked, not whether this service would take it: what the profile service once took is a
-    /// fact, also where the two are configured differently.
+    /// Checks the number's form, not whether this service would accept it: a number that the profile service once accepted is a fact, even
+    /// if the two are configured differently.
     init?(_ message: InvitesV1.PhoneEvent) {
         guard let id = EventID(message.eventID), let phone = PhoneNumber(stored: message.phoneNumber) else {
             return nil

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Makes the user a member who accepts what waits for them.
+    /// Makes the user a member by accepting an invitation.
     func acceptInvitation(
         _ request: AppV1.AcceptInvitationRequest,
         context: ServerContext

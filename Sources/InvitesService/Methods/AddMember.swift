@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Adds a person by phone number, or returns the member there is.
+    /// Adds a person by phone number, or returns the existing member.
     func addMember(
         _ request: AppV1.AddMemberRequest,
         context: ServerContext
@@ -32,7 +32,7 @@ extension GroupMethods {
         }
     }
 
-    /// Adds people of different numbers to a group, and answers for each.
+    /// Adds people of different numbers to a group, and returns an answer for each.
     func add(
         _ invitees: [Invitee],
         to groupID: GroupID,

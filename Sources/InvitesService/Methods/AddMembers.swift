@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Adds people by phone number, each as ``addMember(_:context:)`` does, and tells of each what came of it.
+    /// Adds people by phone number, each as ``addMember(_:context:)`` does, and returns the outcome for each.
     func addMembers(
         _ request: AppV1.AddMembersRequest,
         context: ServerContext
@@ -18,7 +18,7 @@ extension GroupMethods {
                 throw InvitesError.peopleCountInvalid(peopleMax: Self.peopleMax)
             }
             let batch = try Batch(request.members, policy: phonePolicy)
-            // Also where no number can be read: an outsider learns nothing of numbers.
+            // Also if no number is valid: an outsider must not learn anything about numbers.
             let answers =
                 batch.invitees.isEmpty
                 ? try await refuseOutsiders(groupID, callerID, context)

@@ -5,8 +5,8 @@ import RPC
 import ServiceKit
 
 extension InvitesMethods {
-    /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
-    /// committed when this answers.
+    /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are committed when this
+    /// returns.
     func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         context: ServerContext

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension InvitesMethods {
-    /// Closes a user's account for good: what is not forgotten of them at once is forgotten soon. For identity alone.
+    /// Closes a user's account for good: data that is not deleted at once is deleted soon. For identity alone.
     func closeAccount(
         _ request: InvitesV1.CloseAccountRequest,
         context: ServerContext

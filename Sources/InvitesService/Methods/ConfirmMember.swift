@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Says that a user is the person meant.
+    /// Confirms that a user is the person meant.
     func confirmMember(
         _ request: AppV1.ConfirmMemberRequest,
         context: ServerContext

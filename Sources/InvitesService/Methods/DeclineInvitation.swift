@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Notes that the user declines what waits for them, or takes their request to join back.
+    /// Records that the user declines an invitation, or withdraws their request to join.
     func declineInvitation(
         _ request: AppV1.DeclineInvitationRequest,
         context: ServerContext

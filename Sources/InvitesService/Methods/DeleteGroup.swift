@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Deletes a group with everybody in it.
+    /// Deletes a group with all its members.
     func deleteGroup(
         _ request: AppV1.DeleteGroupRequest,
         context: ServerContext

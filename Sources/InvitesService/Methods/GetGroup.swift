@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// A group, for those who are in it.
+    /// Returns a group to a member.
     func getGroup(
         _ request: AppV1.GetGroupRequest,
         context: ServerContext

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Joins the group of a link, as a member or as one who asks to.
+    /// Joins the group of a link, as a member or with a request to join.
     func joinByLink(
         _ request: AppV1.JoinByLinkRequest,
         context: ServerContext

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Takes the user out of a group; the last member takes the group with them.
+    /// Removes the user from a group; the last member deletes the group by leaving.
     func leaveGroup(
         _ request: AppV1.LeaveGroupRequest,
         context: ServerContext

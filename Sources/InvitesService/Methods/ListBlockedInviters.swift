@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Lists whom the user blocks, in the order of their ids.
+    /// Lists the users whom the user blocks, in the order of their ids.
     func listBlockedInviters(
         _ request: AppV1.ListBlockedInvitersRequest,
         context: ServerContext
@@ -15,7 +15,7 @@ extension GroupMethods {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.blockedInviters, of: userID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
-            // One more than asked for tells whether there is another page.
+            // One entry more than requested shows whether there is another page.
             let found = try await blocks.list(
                 of: userID,
                 after: page.after,

@@ -15,7 +15,7 @@ extension GroupMethods {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.groups, of: userID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
-            // One more than asked for tells whether there is another page.
+            // One entry more than requested shows whether there is another page.
             let found = try await groups.list(
                 of: userID,
                 after: page.after,

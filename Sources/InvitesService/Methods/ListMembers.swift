@@ -16,7 +16,7 @@ extension GroupMethods {
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let tokens = PageTokens(.members, of: userID, in: groupID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
-            // One more than asked for tells whether there is another page.
+            // One entry more than requested shows whether there is another page.
             let found = try await members.list(
                 of: groupID,
                 askedBy: userID,

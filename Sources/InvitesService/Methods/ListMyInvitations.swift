@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Lists what waits for the user, newest first.
+    /// Lists the user's invitations and requests to join, newest first.
     func listMyInvitations(
         _ request: AppV1.ListMyInvitationsRequest,
         context: ServerContext
@@ -15,7 +15,7 @@ extension GroupMethods {
             let userID = try callers.user(of: context)
             let tokens = PageTokens(.invitations, of: userID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
-            // One more than asked for tells whether there is another page.
+            // One entry more than requested shows whether there is another page.
             let found = try await invitations.list(
                 for: userID,
                 after: page.after,

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask.
+    /// Lists the people whom a group waits for or who are in doubt, oldest first. Only members may ask.
     func listPending(
         _ request: AppV1.ListPendingRequest,
         context: ServerContext
@@ -16,7 +16,7 @@ extension GroupMethods {
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let tokens = PageTokens(.pending, of: userID, in: groupID, sealedBy: currentCursors.current)
             let page = try tokens.page(size: request.pageSize, token: request.pageToken)
-            // One more than asked for tells whether there is another page.
+            // One entry more than requested shows whether there is another page.
             let found = try await pending.list(
                 of: groupID,
                 askedBy: userID,

@@ -7,7 +7,7 @@ import ServiceModels
 import SwiftProtobuf
 
 extension GroupMethods {
-    /// Tells which group a link is of, before joining.
+    /// Returns the group of a link, before joining.
     func previewGroupLink(
         _ request: AppV1.PreviewGroupLinkRequest,
         context: ServerContext

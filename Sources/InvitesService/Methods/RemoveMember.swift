@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Puts a member out, or takes back that a person is awaited.
+    /// Removes a member, or revokes a pending invitation.
     func removeMember(
         _ request: AppV1.RemoveMemberRequest,
         context: ServerContext

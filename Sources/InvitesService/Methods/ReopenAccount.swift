@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension InvitesMethods {
-    /// Lets a user go on whose account is not absorbed. For identity alone.
+    /// Ends the hold of a user whose account is not absorbed. For identity alone.
     func reopenAccount(
         _ request: InvitesV1.ReopenAccountRequest,
         context: ServerContext

@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Ends a link; one that is over is a success.
+    /// Ends a link; succeeds if it has ended before.
     func revokeGroupLink(
         _ request: AppV1.RevokeGroupLinkRequest,
         context: ServerContext

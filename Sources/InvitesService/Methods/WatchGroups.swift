@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension InvitesMethods {
-    /// Tells a gateway what changes in the groups of those who watch there, for as long as it takes it and this server serves.
+    /// Streams the group changes of a gateway's subscribers, for as long as the gateway takes them and this server runs.
     func watchGroups(
         _ requests: MessageReader<InvitesV1.WatchGroupsRequest>,
         responses: MessageWriter<InvitesV1.WatchGroupsResponse>,
@@ -24,10 +24,10 @@ extension InvitesMethods {
                     while let messages = await stream.next() {
                         for message in messages { try await responses.write(message) }
                     }
-                    // Why is what the task below throws.
+                    // The task below throws the reason.
                     try await Task.sleep(for: GroupEventStream.waitLimit)
                 }
-                // Cuts off a gateway that takes nothing, too.
+                // Also disconnects a gateway that takes nothing.
                 group.addTask {
                     switch await stream.ended() {
                     case .behind: throw RPCError(.resourceExhausted, "the gateway is behind")
@@ -50,7 +50,7 @@ extension InvitesMethods {
                 groupEvents.begin(
                     request.watchID,
                     of: userID,
-                    // A position that is none of this account begins the stream anew.
+                    // A position that isn't one of this account begins the stream anew.
                     from: begin.position.isEmpty ? .now : .after(try? cursors.open(begin.position, for: scope)),
                     positionKey: cursors.key(for: scope).bytes,
                     on: stream

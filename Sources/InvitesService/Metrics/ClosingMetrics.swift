@@ -1,7 +1,7 @@
 import ServiceKit
 import Synchronization
 
-/// What waits to be forgotten of closed accounts, and what failed.
+/// The backlog of closed accounts, and the failures.
 final class ClosingMetrics: MetricsSource {
     private let failures = CounterFamily(
         "vestibule_invites_closing_failures_total",
@@ -9,10 +9,10 @@ final class ClosingMetrics: MetricsSource {
     )
     private let state = Mutex<(backlog: AccountBacklog, nowMilliseconds: Int64)?>(nil)
 
-    /// Counts a try that failed.
+    /// Counts a failed try.
     func countFailure() { failures[0].add() }
 
-    /// Takes what waits now.
+    /// Sets the current backlog.
     func set(_ backlog: AccountBacklog, nowMilliseconds: Int64) {
         state.withLock { $0 = (backlog, nowMilliseconds) }
     }

@@ -1,22 +1,22 @@
 import ServiceKit
 
-/// Why an app that watches groups begins anew: it lists everything again.
+/// Why a subscribed app begins anew: it lists everything again.
 enum GroupEventReset: Int, CaseIterable, Sendable {
     /// Its position is too old or unknown.
     case position
-    /// It missed more than is kept apart for it.
+    /// It missed more events than it may catch up on.
     case missed
     /// It would get too many changes of one look.
     case flood
     /// The recipients of a change couldn't be read, and it may be one of them.
     case unresolved
-    /// The database crashed or was restored, so that nothing is known of what was before.
+    /// The database crashed or was restored, so that nothing before is known.
     case database
-    /// What changed can't be read.
+    /// The changes can't be read.
     case unreadable
 }
 
-/// What was told to those who watch groups, in sums.
+/// Totals of the changes sent to subscribers.
 final class GroupEventCounts: Sendable {
     fileprivate let told = CounterFamily(
         "vestibule_invites_group_changes_told_total",

@@ -86,7 +86,7 @@ struct BlockStore: Sendable {
             orAfter: ConflictRetry.isRace,
             deadline: deadline
         ) { transaction in
-            // Before all locks. Whom they don't block anyway they may always unblock.
+            // Before all locks. Unblocking a user who isn't blocked always succeeds.
             let blocked = try await transaction.query(
                 """
                 SELECT FROM blocked_inviters WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid)

@@ -35,9 +35,9 @@ struct GroupEventStore: Sendable {
 
     /// The unread part of the log that one snapshot of the database sees, or its first rows.
     struct Page: Sendable {
-        /// From where it was read; nil for no entries.
+        /// The position from which it was read; nil for no entries.
         let start: GroupPosition?
-        /// How the database sees the log.
+        /// The position that the database's snapshot sees.
         let head: GroupPosition
         /// In the order of the log.
         let entries: [Entry]

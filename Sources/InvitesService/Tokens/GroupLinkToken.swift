@@ -2,7 +2,7 @@ import InvitesDomain
 import JOSE
 import Models
 
-/// What whoever shows it joins a group by: the id of a link, and a secret of 128 bits that the table doesn't have.
+/// The token by which a user joins a group: the id of a link, and a secret of 128 bits that the table doesn't have.
 struct GroupLinkToken: Sendable {
     /// Bytes of the secret.
     static let secretByteCount = 16
@@ -19,7 +19,7 @@ struct GroupLinkToken: Sendable {
         secret = SecureRandom.bytes(Self.secretByteCount)
     }
 
-    /// The token of a text; nil if it isn't one's.
+    /// The token of a text; nil if the text isn't one.
     init?(_ text: String) {
         guard text.utf8.count == Self.characterCount, let bytes = Base64URL.decode(text),
             bytes.count == 16 + Self.secretByteCount, let linkID = GroupLinkID(bytes: bytes.prefix(16))
@@ -28,12 +28,12 @@ struct GroupLinkToken: Sendable {
         secret = Array(bytes.dropFirst(16))
     }
 
-    /// The token as people hand it on: base64url (RFC 4648 section 5) without padding.
+    /// The token as people share it: base64url (RFC 4648 section 5) without padding.
     var text: String { Base64URL.encode(linkID.bytes + secret) }
 
-    /// What is stored of the secret: its SHA-256. It has as many bits as no one tries out, so that a hash without a salt will do.
+    /// The stored form of the secret: its SHA-256. The secret has too many bits to guess, so a hash without a salt is enough.
     var secretHash: [UInt8] { SHA256.hash(secret) }
 
-    /// Whether the secret is that of a stored hash, by a comparison whose duration tells nothing.
+    /// Returns whether the secret matches a stored hash, in constant time.
     func matches(_ hash: [UInt8]) -> Bool { ConstantTime.areEqual(secretHash, hash) }
 }

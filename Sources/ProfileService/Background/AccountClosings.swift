@@ -12,16 +12,16 @@ struct AccountClosings: Sendable {
     let identity: IdentityServiceClient
     let logger: Logger
 
-    /// Whether an account was closed. False also where identity doesn't answer such questions, or not to us: then what somebody
-    /// has stays theirs until identity tells.
+    /// Whether an account was closed. False also if identity doesn't answer such questions, or not to this service: then a user keeps what
+    /// they have until identity says otherwise.
     ///
-    /// - Throws: `ProfileError.holderUnknown` if identity can't tell now.
+    /// - Throws: `ProfileError.holderUnknown` if identity can't answer now.
     func isClosed(_ userID: UserID) async throws(ProfileError) -> Bool { try await state(of: userID).isClosed }
 
-    /// What identity tells of an account; that it is open and was seen at no time it knows, where it doesn't answer such questions, or
-    /// not to us.
+    /// Identity's state of an account. If identity doesn't answer such questions, or not to this service: open, and without a known time of
+    /// last activity.
     ///
-    /// - Throws: `ProfileError.holderUnknown` if identity can't tell now.
+    /// - Throws: `ProfileError.holderUnknown` if identity can't answer now.
     func state(of userID: UserID) async throws(ProfileError) -> IdentityV1.GetAccountStateResponse {
         var request = IdentityV1.GetAccountStateRequest()
         request.userID = userID.description

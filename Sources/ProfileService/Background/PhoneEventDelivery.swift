@@ -2,25 +2,24 @@ import API
 import RPC
 import ServiceKit
 
-/// Tells the invites service what became of phone numbers.
+/// Delivers events about phone numbers to the invites service.
 struct PhoneEventDelivery: Sendable {
-    /// How long the invites service may take for a batch. The relay holds a transaction meanwhile, so it is well below
-    /// what that may take.
+    /// How long the invites service may take for a batch. The relay holds a transaction meanwhile, so it is well below what that may take.
     static let timeout = Duration.seconds(5)
 
     let invites: InvitesServiceClient
 
-    /// Tells all of these events or, if it throws, perhaps none: they may be told again.
+    /// Delivers all of these events or, if it throws, perhaps none: they may be delivered again.
     ///
-    /// - Throws: `OutboxRejection` if the service will never take them, `OutboxSetback` if it failed on them or took too
-    ///   long, `RPCError` if it isn't there for anybody.
+    /// - Throws: `OutboxRejection` if the service will never accept them, `OutboxSetback` if it failed on them or took too long, `RPCError`
+    ///   if it is unavailable.
     func deliver(_ events: [PhoneOutboxRows.Event]) async throws {
         var request = InvitesV1.ApplyPhoneEventsRequest()
         request.events = events.map(InvitesV1.PhoneEvent.init)
         do {
             _ = try await invites.applyPhoneEvents(request, options: CallOptions(timeout: Self.timeout))
         } catch {
-            // Of an account that may be absorbed by another at this moment: its event waits, and nobody else's.
+            // An account that another may be absorbing now: its event waits, and no other user's.
             if error.reason == "ACCOUNT_HELD" {
                 throw OutboxSetback(reason: "ACCOUNT_HELD", cause: error, isEventAtFault: false)
             }

@@ -2,19 +2,19 @@ import AccountImport
 import Models
 import Synchronization
 
-/// What an import came to here.
+/// The outcome of an import in this service.
 public struct ProfileImportOutcome: Sendable, Hashable {
     /// Whether nothing was changed.
     public internal(set) var isDry = false
-    /// How many profiles have all now that came for them.
+    /// How many profiles now have all their imported data.
     public internal(set) var applied: Int64 = 0
-    /// How many had it before.
+    /// How many of them had it before.
     public internal(set) var there: Int64 = 0
-    /// How often something of a row didn't come in.
+    /// How often a part of a row was rejected.
     public internal(set) var rejections: Int64 = 0
 }
 
-/// Writes what identity hands over of accounts that come in, batch by batch.
+/// Writes the imported accounts that identity sends, batch by batch.
 struct ProfileImporter {
     let store: ProfileStore
     let clock: WallClock
@@ -26,7 +26,7 @@ struct ProfileImporter {
     ///   - rejectsPath: the CSV file for rejected rows; identity has begun it.
     func run(from input: Int32, rejectsPath: String) async throws -> ProfileImportOutcome {
         var stream = try ProfileStreamReader(input)
-        // Behind the first line, since identity has begun its file by then.
+        // After the first line, since identity has begun its file by then.
         let rejects = RejectsFile(try CSVFile(rejectsPath, header: nil))
         let header = stream.header
         var outcome = ProfileImportOutcome(isDry: header.isDry)
@@ -72,7 +72,7 @@ struct ProfileImporter {
     }
 }
 
-/// The file of rejections, which a transaction tells of before its commit.
+/// The file of rejected rows, which a transaction writes before its commit.
 private final class RejectsFile: Sendable {
     private let file: Mutex<CSVFile>
 

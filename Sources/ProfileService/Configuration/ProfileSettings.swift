@@ -4,26 +4,26 @@ import ProfileDomain
 import ServiceKit
 import ServiceModels
 
-/// What the configuration says, parsed.
+/// The parsed configuration.
 struct ProfileSettings: Sendable {
-    /// Which phone numbers are taken.
+    /// Which phone numbers are accepted.
     let phonePolicy: PhonePolicy
     /// How often they may be tried and taken.
     let limits: ProfileLimits
-    /// What every user is asked for.
+    /// The fields that every user must give.
     let requiredFields: RequiredFields
     /// Hashes the addresses of clients.
     let addressKey: ClientAddressKey
-    /// Tells on whose behalf methods are called, by the keys that were read first.
+    /// Identifies the users on whose behalf methods are called, by the keys that were read first.
     let callers: ProvenCallers
-    /// Where those are read from again; nil if they never are.
+    /// Where to read those keys again; nil if never.
     let callerSource: CallerProofSource?
-    /// Where identity is called.
+    /// The address of identity.
     let identityAddress: AddressList
-    /// Where invites is called.
+    /// The address of invites.
     let invitesAddress: AddressList
 
-    /// Settings by hand, for tests.
+    /// Settings for tests.
     init(
         limits: ProfileLimits,
         requiredFields: RequiredFields = .standard,
@@ -42,7 +42,7 @@ struct ProfileSettings: Sendable {
         self.invitesAddress = invitesAddress
     }
 
-    /// Settings from a configuration that was read with our keys.
+    /// Settings from a configuration that was read with these keys.
     ///
     /// - Throws: `ConfigurationErrors` with every fault found.
     init(_ configuration: Configuration) throws(ConfigurationErrors) {
@@ -104,12 +104,12 @@ struct ProfileSettings: Sendable {
 }
 
 extension RequiredFields {
-    /// The word for no fields: an empty value counts as none given.
+    /// The word for no fields: an empty value counts as not given.
     private static let noFields = "none"
 
     /// The fields that a configuration names.
     ///
-    /// - Throws: `ConfigurationErrors` for a field that there is not.
+    /// - Throws: `ConfigurationErrors` for an unknown field.
     fileprivate init(_ configuration: Configuration) throws(ConfigurationErrors) {
         let key = ProfileKeys.requiredFields
         let names = configuration[key]

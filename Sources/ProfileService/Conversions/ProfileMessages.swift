@@ -20,7 +20,7 @@ extension ProfileV1.Profile {
 }
 
 extension ProfileV1.PublicProfile {
-    /// The message of what others are shown.
+    /// The message of a public profile.
     init(_ profile: PublicProfile) {
         self.init()
         userID = profile.userID.description
@@ -31,7 +31,7 @@ extension ProfileV1.PublicProfile {
 }
 
 extension ProfileChange {
-    /// The change that a request asks for.
+    /// The change of a request.
     init(
         _ request: ProfileV1.UpdateProfileRequest,
         policy: PhonePolicy,

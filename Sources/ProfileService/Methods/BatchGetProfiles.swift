@@ -6,16 +6,16 @@ import ServiceKit
 import ServiceModels
 
 extension ProfileMethods {
-    /// How many users one call may ask for: a page of a list.
+    /// The maximum of users in one call: a page of a list.
     static let usersMax = 100
 
-    /// Returns what others are shown of users.
+    /// Returns the public profiles of users.
     func batchGetProfiles(
         _ request: ProfileV1.BatchGetProfilesRequest,
         context: ServerContext
     ) async throws -> ProfileV1.BatchGetProfilesResponse {
         try await context.answer {
-            // Whoever is signed in may ask; of whom the gateway asks is decided by what the person is shown.
+            // Any signed-in user may ask; the gateway asks only about users whom the person is shown.
             _ = try callers.user(of: context)
             guard request.userIds.count <= Self.usersMax else { throw ProfileError.tooManyUsers }
             let userIDs = try request.userIds.map { text throws(ProfileError) in

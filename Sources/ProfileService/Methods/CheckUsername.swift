@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension ProfileMethods {
-    /// Tells whether a username could be taken now, as UpdateProfile would decide, and suggests others for one that is taken.
+    /// Returns whether a username could be taken now, as UpdateProfile would decide, and suggests others for one that is taken.
     func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         context: ServerContext
@@ -27,7 +27,7 @@ extension ProfileMethods {
         }
     }
 
-    /// From where a call comes.
+    /// The origin of a call.
     func caller(_ context: ServerContext) -> ProfileCaller {
         ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline)
     }

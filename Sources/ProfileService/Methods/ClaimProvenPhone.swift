@@ -6,7 +6,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Takes a number for a user of whom it is proven. For identity alone.
+    /// Takes a number for a user who has proven it. For identity alone.
     func claimProvenPhone(
         _ request: ProfileV1.ClaimProvenPhoneRequest,
         context: ServerContext
@@ -17,7 +17,7 @@ extension ProfileMethods {
             guard let proof = PhoneProof(request.proof) else { throw ProfileError.proofUnknown }
             var response = ProfileV1.ClaimProvenPhoneResponse()
             guard let phone = try allowed(request.phoneNumber) else {
-                // Without the number: it is somebody's, also if we take none such.
+                // Without the number: it belongs to a person, even if it isn't accepted here.
                 logger.warning("a proven number is none that is taken here", metadata: ["proof": "\(proof.rawValue)"])
                 response.outcome = .notAllowed
                 let profile = try await store.profile(of: userID, deadline: context.deadline)
@@ -30,7 +30,7 @@ extension ProfileMethods {
                 phone: phone,
                 proof: proof,
                 mayOpen: request.mayOpen,
-                // By the clock that says when the user chose.
+                // By the same clock as the time of the user's choice.
                 outdatedAfterMilliseconds: request.hasAcceptedForMs
                     ? clock.nowMilliseconds - min(max(0, request.acceptedForMs), clock.nowMilliseconds) : nil
             )
@@ -51,7 +51,7 @@ extension ProfileMethods {
         }
     }
 
-    /// The number, nil for one that the policy doesn't take.
+    /// The number; nil if the policy doesn't accept it.
     private func allowed(_ text: String) throws(ProfileError) -> PhoneNumber? {
         do throws(PhoneNumber.Fault) {
             return try PhoneNumber(text, policy: phonePolicy)
@@ -61,18 +61,18 @@ extension ProfileMethods {
         }
     }
 
-    /// How many holders are judged: of one number that changes hands meanwhile.
+    /// How many holders are judged: if the number changes hands meanwhile.
     private static let holdersMax = 3
 
-    /// What a claim came to.
+    /// The outcome of a claim.
     private enum Claimed {
         case settled(ProvenPhoneOutcome)
-        /// Nothing was changed: identity may open the account of this one.
+        /// Nothing was changed: identity may open this user's account.
         case opens(UserID)
     }
 
-    /// Carries a claim out. Whoever has proven the number too is looked up at identity: somebody whose account was closed, or who
-    /// wasn't seen for long, loses it.
+    /// Carries a claim out. If another user has proven the number too, identity is asked about them: a user whose account was closed, or
+    /// who wasn't seen for long, loses the number.
     private func claimed(
         _ claim: ProvenPhone,
         _ context: ServerContext
@@ -106,7 +106,7 @@ extension ProfileMethods {
 }
 
 extension PhoneProof {
-    /// The proof that a message names; nil for none.
+    /// The proof of a message; nil for none.
     init?(_ message: ProfileV1.PhoneProof) {
         switch message {
         case .provider: self = .provider
@@ -116,7 +116,7 @@ extension PhoneProof {
         }
     }
 
-    /// The message's word for it.
+    /// The message's value for it.
     var message: ProfileV1.PhoneProof {
         switch self {
         case .provider: .provider

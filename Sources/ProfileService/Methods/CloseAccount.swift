@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Forgets a user whose account was closed. For identity alone.
+    /// Deletes the data of a user whose account was closed. For identity alone.
     func closeAccount(
         _ request: ProfileV1.CloseAccountRequest,
         context: ServerContext
@@ -16,7 +16,7 @@ extension ProfileMethods {
         }
     }
 
-    /// Forgets a user, and has others told.
+    /// Deletes a user's data, and starts the delivery of the events.
     func close(_ userID: UserID, _ context: ServerContext) async throws {
         let hasEvents = try await store.close(
             userID,

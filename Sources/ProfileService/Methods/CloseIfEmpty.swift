@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Forgets a user who has nothing here but a name, so that another account can absorb theirs. For identity alone.
+    /// Deletes a user who has nothing here but a name, so that another account can absorb theirs. For identity alone.
     func closeIfEmpty(
         _ request: ProfileV1.CloseIfEmptyRequest,
         context: ServerContext

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Tells who has a phone number. For identity alone.
+    /// Returns the user who has a phone number. For identity alone.
     func findPhoneHolder(
         _ request: ProfileV1.FindPhoneHolderRequest,
         context: ServerContext
@@ -19,7 +19,7 @@ extension ProfileMethods {
         }
     }
 
-    /// The number that a text stands for.
+    /// Parses a number.
     func phone(_ text: String) throws(ProfileError) -> PhoneNumber {
         do throws(PhoneNumber.Fault) {
             return try PhoneNumber(text, policy: phonePolicy)

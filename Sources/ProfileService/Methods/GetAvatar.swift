@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Returns an uploaded avatar to whoever knows its id.
+    /// Returns an uploaded avatar to any client that knows its id.
     func getAvatar(
         _ request: ProfileV1.GetAvatarRequest,
         context: ServerContext

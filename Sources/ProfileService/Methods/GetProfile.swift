@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension ProfileMethods {
-    /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
+    /// Returns the user's profile; a user who gave no data yet has an empty one with every field missing.
     func getProfile(
         _ request: ProfileV1.GetProfileRequest,
         context: ServerContext

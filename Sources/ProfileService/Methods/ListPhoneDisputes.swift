@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Disputes of a list that asks for no number of them, and at most.
+    /// The default and the maximum of disputes in a list.
     private static let disputesDefault = 100
     private static let disputesMax = 1_000
 

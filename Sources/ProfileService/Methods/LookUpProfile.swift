@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Returns any user's profile, for services; a user who told nothing yet has an empty one.
+    /// Returns any user's profile, for services; a user who gave no data yet has an empty one.
     func lookUpProfile(
         _ request: ProfileV1.LookUpProfileRequest,
         context: ServerContext

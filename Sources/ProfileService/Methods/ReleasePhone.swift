@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Takes the phone number from a user, and has others told. For identity alone.
+    /// Takes the phone number from a user, and starts the delivery of the events. For identity alone.
     func releasePhone(
         _ request: ProfileV1.ReleasePhoneRequest,
         context: ServerContext

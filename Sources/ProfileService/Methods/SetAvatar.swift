@@ -29,7 +29,7 @@ extension ProfileMethods {
         }
     }
 
-    /// The picture of a file. Elsewhere than on the event loop, since it looks at each byte.
+    /// Checks an uploaded file. Not on the event loop, since it reads each byte.
     private func image(_ file: [UInt8]) async throws(ProfileError) -> SafeImage {
         let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
             Result { () throws(SafeImage.Fault) in try SafeImage(file) }
@@ -43,7 +43,7 @@ extension ProfileMethods {
 }
 
 extension AvatarError {
-    /// What people are told of a file that is none.
+    /// The error for a file that isn't a picture.
     init(_ fault: SafeImage.Fault) {
         self =
             switch fault {

@@ -20,10 +20,10 @@ extension ProfileMethods {
         }
     }
 
-    /// How many holders are looked at whose accounts were closed: of a number, of a username, and of one that was taken since.
+    /// The maximum of holders with closed accounts per save: of a number, of a username, and of one that was taken since.
     private static let holdersMax = 3
 
-    /// Saves a change. Where the username is somebody's, others are suggested.
+    /// Saves a change. If another user has the username, free ones are suggested.
     private func save(_ change: ProfileChange, of userID: UserID, _ context: ServerContext) async throws -> Profile {
         do {
             return try await saveIfFree(change, of: userID, context)
@@ -42,8 +42,8 @@ extension ProfileMethods {
         }
     }
 
-    /// Saves a change. What a closed account still has is no reason to refuse it: this service may not have been told yet, so
-    /// identity is asked, and the account closed here too.
+    /// Saves a change. What a closed account still has is no reason to refuse it: the closing may not have reached this service yet, so it
+    /// asks identity, and closes the account here too.
     private func saveIfFree(_ change: ProfileChange, of userID: UserID, _ context: ServerContext) async throws
         -> Profile
     {

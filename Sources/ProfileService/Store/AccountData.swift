@@ -4,16 +4,16 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// What there is of an account, for an operator.
+/// The data of an account, for an operator.
 enum AccountData {
-    /// How much there is.
+    /// How much data there is.
     static func trace(_ userID: UserID, in database: PostgresClient) async throws -> AccountTrace {
         try await AccountPlace.trace(
             userID.uuid,
             held: [
                 AccountPlace("profiles"), AccountPlace("phones"), AccountPlace("usernames"),
                 AccountPlace("avatars"), AccountPlace("quotas", "subject = uuid_send(person.id)"),
-                // Invites was not told yet.
+                // Not delivered to invites yet.
                 AccountPlace("outbox"), AccountPlace("outbox", "taken_from = person.id", as: "outbox_taken_from"),
                 AccountPlace(
                     "proven_claims",
@@ -21,7 +21,7 @@ enum AccountData {
                 ),
                 AccountPlace("phone_disputes", "claimant_user_id = person.id OR holder_user_id = person.id"),
                 AccountPlace("phone_cool_downs"),
-                // Nor was identity.
+                // Not delivered to identity yet.
                 AccountPlace("event_outbox"),
             ],
             kept: [AccountPlace("closed_accounts")],
@@ -29,7 +29,7 @@ enum AccountData {
         )
     }
 
-    /// All of it, as a JSON object.
+    /// All data, as a JSON object.
     static func export(_ userID: UserID, in database: PostgresClient) async throws -> String {
         let user = userID.uuid
         let rows = try await database.query(

@@ -1,16 +1,17 @@
 import Postgres
 import ProfileDomain
 
-/// What a user's row counts of phone numbers, and when they chose one last.
+/// A user's counts of phone numbers, and when the user last chose one.
 struct PhoneCounts: Sendable {
     /// Numbers of others that were tried.
     let tries: TryLimit.Count?
     /// Numbers that were taken.
     let claims: TryLimit.Count?
-    /// When the user saved a number, gave theirs up, or lost it to an operator, last, in Unix milliseconds; nil if never, as far as is known.
+    /// When the user last saved a number, gave theirs up, or lost it to an operator, in Unix milliseconds; nil if never, as far as is
+    /// known.
     let chosenAtMilliseconds: Int64?
 
-    /// What is read of it, in the order in which ``init(_:from:)`` takes it.
+    /// The columns, in the order in which ``init(_:from:)`` takes them.
     static let columns = "phone_tries, phone_tries_since, phone_claims, phone_claims_since, phone_chosen_at"
 
     /// The counts of a row that has ``columns`` from a place on.
@@ -20,7 +21,7 @@ struct PhoneCounts: Sendable {
         chosenAtMilliseconds = try row.decode(first + 4, as: PostgresTimestamp?.self)?.milliseconds
     }
 
-    /// How long the user must wait before the next number; nil if they may have it now.
+    /// How long the user must wait before the next number; nil if they may take it now.
     func waitMilliseconds(_ limits: ProfileLimits, nowMilliseconds: Int64) -> Int64? {
         let waits = [
             limits.tries.waitMilliseconds(after: tries, nowMilliseconds: nowMilliseconds),
@@ -31,7 +32,7 @@ struct PhoneCounts: Sendable {
 }
 
 extension TryLimit.Count? {
-    /// The count that two columns hold; nil before the first.
+    /// The count in two columns; nil before the first.
     static func stored(_ tries: Int32, _ since: PostgresTimestamp?) -> TryLimit.Count? {
         since.map { TryLimit.Count(windowStartMilliseconds: $0.milliseconds, tries: Int(tries)) }
     }

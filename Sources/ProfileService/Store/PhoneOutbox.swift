@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// What became of phone numbers and wasn't told invites yet.
+/// Changes of phone numbers that were not delivered to invites yet.
 typealias PhoneOutbox = TableOutbox<PhoneOutboxRows>
 
 extension PhoneOutbox {
@@ -18,17 +18,17 @@ extension PhoneOutbox {
 
 /// The rows of the outbox: a number's events stay in order.
 struct PhoneOutboxRows: OutboxRows {
-    /// One event that waits to be told.
+    /// One event that waits to be delivered.
     struct Event: OutboxEvent, Hashable {
-        /// By which the receiver applies it once.
+        /// The id by which the receiver applies it only once.
         let id: EventID
-        /// Whose number it is about.
+        /// The user whose number it is about.
         let userID: UserID
-        /// What became of it.
+        /// The change.
         let event: PhoneEvent
-        /// Whether it became so because the user's account was closed.
+        /// Whether the user's closed account is the reason.
         var isByDeletion = false
-        /// How often the receiver failed on it alone.
+        /// How often the receiver failed on this event alone.
         var failureCount = 0
         /// The span of the write that made it.
         var trace: TraceContext?

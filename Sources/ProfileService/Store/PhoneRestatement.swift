@@ -4,18 +4,18 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// What is said as events of numbers that were held are told again, or discarded: behind each number's events goes one that says who has
-/// the number now. So an event that is told too late, because a version before let later ones of its number pass, doesn't have the last
-/// word, and one that is never told leaves nothing wrong for ever.
+/// Corrects the receiver when parked number events are retried or discarded: after each number's events it adds one that says who has the
+/// number now. So an event that is delivered too late, because a previous version let later ones of its number pass, isn't the last one,
+/// and an event that is never delivered leaves no lasting error.
 struct PhoneRestatement: Sendable {
-    /// Has a number while nobody has, as nobody can see: whoever takes it then waits, as for anybody who takes it.
+    /// Holds a number while no user has it, invisibly: a user who takes it then waits, as for any concurrent claim.
     private static let nobody = PostgresUUID(high: 0, low: 0)
 
     let database: PostgresClient
     let identifiers: IdentifierSource
     let clock: WallClock
 
-    /// Adds what is to be said behind these rows of the outbox, which hold up their numbers' later events still. One transaction for each
+    /// Adds the correcting events behind these rows of the outbox, which still block their numbers' later events. One transaction for each
     /// number: it waits for nobody while others wait for it.
     func add(behind rowIDs: [Int64]) async throws {
         let rows = try await database.query(
@@ -36,7 +36,7 @@ struct PhoneRestatement: Sendable {
         }
         for (phone, users, areDeleted) in named {
             try await database.withTransaction(retries: ProfileStore.retriesMax) { transaction in
-                // Until the commit, so that the order of ids is that of the number's changes.
+                // Held until the commit, so that the order of ids is that of the number's changes.
                 let row = try await transaction.execute(
                     """
                     INSERT INTO phones (phone, user_id, claimed_at) VALUES (\(phone), \(Self.nobody), \(now))
@@ -56,7 +56,7 @@ struct PhoneRestatement: Sendable {
 
     private var now: PostgresTimestamp { PostgresTimestamp(milliseconds: clock.nowMilliseconds) }
 
-    /// Says that nobody has a number: of each user that the events name, since invites may think of any of them that they have it.
+    /// Adds an event that no user has a number: one for each user of the events, since invites may believe that any of them has it.
     private func release(
         _ phone: String,
         by users: [PostgresUUID],
@@ -76,7 +76,7 @@ struct PhoneRestatement: Sendable {
         )
     }
 
-    /// Says who has a number; and whom they took it from by proof, if that is the last that was to be told of it.
+    /// Adds an event that says who has a number; and whom they took it from by proof, if that was the last undelivered event about it.
     private func claim(
         _ phone: String,
         by owner: PostgresUUID,
@@ -105,7 +105,7 @@ struct PhoneRestatement: Sendable {
 }
 
 extension OutboxAdmin {
-    /// That of profile.
+    /// The outbox administration of profile.
     static func profile(_ database: PostgresClient, clock: WallClock) -> OutboxAdmin {
         let restatement = PhoneRestatement(
             database: database,

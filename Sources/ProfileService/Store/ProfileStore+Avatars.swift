@@ -7,16 +7,16 @@ import ServiceModels
 import ServiceStore
 
 extension ProfileStore {
-    /// An uploaded avatar as it is served.
+    /// An uploaded avatar to serve.
     struct StoredAvatar: Sendable {
-        /// The file; empty if it wasn't asked for.
+        /// The file; empty if it wasn't requested.
         let bytes: [UInt8]
         /// Its media type.
         let contentType: String
     }
 
-    /// Keeps an image as a user's avatar under an id that nobody knows yet, and forgets the one before, in one transaction. It
-    /// counts for the user over all replicas, also where it is the same image again.
+    /// Stores an image as a user's avatar under a new, secret id, and deletes the previous one, in one transaction. It counts for the user
+    /// over all replicas, even if it is the same image again.
     ///
     /// - Returns: the profile as it is then.
     /// - Throws: ``ProfileError``; then nothing was changed.
@@ -28,7 +28,7 @@ extension ProfileStore {
     ) async throws -> Profile {
         try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
             var (profile, _) = try await lock(userID, in: transaction)
-            // Before the image, which is written only if it may be: it and the count are the user's own, nobody else waits for either.
+            // Before the image, which is written only if allowed: it and the count are the user's own, and no other call waits for either.
             let wait = try await QuotaStore.spend(
                 limits.avatarUploads,
                 of: userID.bytes,
@@ -39,7 +39,7 @@ extension ProfileStore {
             var generator = SystemRandomNumberGenerator()
             let id = AvatarID(using: &generator)
             profile.avatar = Avatar(upload: id)
-            // As a save does it.
+            // As a save does.
             profile.updatedAtMilliseconds = max(nowMilliseconds, profile.updatedAtMilliseconds)
             profile.revision += 1
             try await transaction.execute(
@@ -60,7 +60,7 @@ extension ProfileStore {
         }
     }
 
-    /// An uploaded avatar; nil if there is none of that id any more. One round trip.
+    /// An uploaded avatar; nil if no avatar has this id any more. One round trip.
     func avatar(_ id: AvatarID, withImage: Bool, deadline: Deadline?) async throws -> StoredAvatar? {
         let rows = try await database.query(
             "SELECT type, CASE WHEN \(withImage) THEN bytes ELSE ''::bytea END FROM avatars WHERE id = \(id.uuid)",
@@ -72,7 +72,7 @@ extension ProfileStore {
         }
     }
 
-    /// Forgets an image that a profile has no more.
+    /// Deletes an image that a profile no longer has.
     func forget(_ upload: AvatarID, in transaction: PostgresTransaction) async throws {
         try await transaction.execute("DELETE FROM avatars WHERE id = \(upload.uuid)")
     }

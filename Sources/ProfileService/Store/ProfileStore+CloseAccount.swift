@@ -6,24 +6,24 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// What a change of a profile came to.
+/// The outcome of a profile change.
 enum UpdateOutcome: Sendable {
-    /// The profile is as wanted; `hasEvents` if others must be told of it.
+    /// The profile is as wanted; `hasEvents` if events must be delivered.
     case saved(Profile, hasEvents: Bool)
-    /// Somebody has what was claimed. This is what to answer unless their account was closed.
+    /// Another user has what was claimed. This is the error to return unless that account was closed.
     case held(by: UserID, ProfileError)
 }
 
 extension ProfileStore {
-    /// For how long it is known whose accounts were closed: much longer than any call that was let in before is on its way.
+    /// How long closed accounts are remembered: much longer than any earlier call is on its way.
     static let closedAccountMilliseconds: Int64 = 60 * 86_400_000
 
-    /// Forgets a user whose account was closed, in one transaction; what was forgotten before stays so.
+    /// Deletes the data of a user whose account was closed, in one transaction; a repeated call changes nothing.
     ///
-    /// The profile's row is the lock under which everything of the user is saved, also while there is none: whoever saves at the
-    /// same moment comes before and is forgotten too, or after and is refused.
+    /// The profile's row is the lock under which all the user's data is saved, even before there is one: a concurrent save comes before and
+    /// is deleted too, or after and is refused.
     ///
-    /// - Returns: whether others must be told that the number is free.
+    /// - Returns: whether an event that the number is free must be delivered.
     func close(_ userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws -> Bool {
         try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
             let row = try await transaction.execute(
@@ -61,7 +61,7 @@ extension ProfileStore {
         }
     }
 
-    /// Forgets which accounts were closed long ago, at most `limit` of them, and tells how many.
+    /// Deletes records of accounts that were closed long ago, at most `limit` of them, and returns how many.
     func forgetClosedAccounts(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.closedAccountMilliseconds)
         return try await database.execute(

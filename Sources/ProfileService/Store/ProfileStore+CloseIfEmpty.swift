@@ -6,16 +6,16 @@ import ServiceModels
 import ServiceStore
 
 extension ProfileStore {
-    /// For how long it is known which absorptions were refused: much longer than a call is on its way.
+    /// How long refused absorptions are remembered: much longer than a call is on its way.
     static let refusedAbsorptionMilliseconds: Int64 = 86_400_000
 
-    /// Forgets a user who has neither a number nor a username, and of whom nobody is still to be told, in one transaction. A name
-    /// and a picture go.
+    /// Deletes a user who has neither a number nor a username, and no undelivered events, in one transaction. A name and a picture are
+    /// deleted too.
     ///
-    /// The profile's row is the lock under which everything of the user is saved, also while there is none: whoever saves a number
-    /// at the same moment comes before and keeps the account, or after and is refused.
+    /// The profile's row is the lock under which all the user's data is saved, even before there is one: a concurrent save of a number
+    /// comes before and the account stays, or after and is refused.
     ///
-    /// - Returns: whether the user is forgotten; false for an absorption that was refused before, whatever is there now.
+    /// - Returns: whether the user is deleted; false for an absorption that was refused before, whatever the state is now.
     func closeIfEmpty(
         _ userID: UserID,
         absorption: EventID,
@@ -31,7 +31,7 @@ extension ProfileStore {
                 RETURNING phone IS NULL AND username IS NULL
                 """
             )[0]
-            // A statement of its own, since the one before may have waited for a save.
+            // A separate statement, since the one before may have waited for a save.
             let around = try await transaction.query(
                 """
                 SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(user)),
@@ -67,7 +67,7 @@ extension ProfileStore {
         }
     }
 
-    /// Forgets which absorptions were refused long ago, at most `limit` of them, and tells how many.
+    /// Deletes absorptions that were refused long ago, at most `limit` of them, and returns how many.
     func forgetRefusedAbsorptions(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.refusedAbsorptionMilliseconds)
         return try await database.execute(

@@ -3,15 +3,16 @@ import Postgres
 import ProfileDomain
 import ServiceModels
 
-/// Numbers that were given up a while ago: others can't type them for some time, and whoever typed one loses by a proof what they had by it.
+/// Numbers that were given up a while ago: others can't type them for some time, and a user who typed one loses by a proof what they had by
+/// it.
 extension ProfileStore {
-    /// For how long it is known who typed a number that was given up, beyond the time in which others can't type it. Less than a number
-    /// is left alone before another person has it: the proof of that one is no word against the one before.
+    /// How long the typist of a given-up number is remembered, beyond the time in which others can't type it. Shorter than the time before
+    /// a number is given to another person: that person's proof says nothing against the earlier one.
     static let typistMilliseconds: Int64 = 30 * 86_400_000
 
-    /// Writes down that the user of a profile, which is locked, gives their number up; for a typed one also where nobody waits for it.
+    /// Records that the user of a profile, which is locked, gives their number up; a typed one also if others may take it at once.
     ///
-    /// - Parameter waitMilliseconds: for how long others can't type it; nil for as long as the policy says.
+    /// - Parameter waitMilliseconds: how long others can't type it; nil for as long as the policy says.
     func coolDown(
         _ profile: Profile,
         waitMilliseconds: Int64? = nil,
@@ -30,7 +31,7 @@ extension ProfileStore {
         )
     }
 
-    /// Writes down that a number had been proven to be the user's who gave it up since: nobody else's proof takes what they had by it.
+    /// Records that a user had proven a number that they gave up since: no other proof takes what they had by it.
     func prove(formerNumberOf claim: ProvenPhone, in transaction: PostgresTransaction) async throws {
         try await transaction.execute(
             """
@@ -40,7 +41,7 @@ extension ProfileStore {
         )
     }
 
-    /// The last other user who typed a number and gave it up a while ago; nil if none did, or if it had been proven to be theirs.
+    /// The last other user who typed a number and gave it up a while ago; nil if none did, or if they had proven it.
     func earlierTypist(
         of claim: ProvenPhone,
         _ nowMilliseconds: Int64,
@@ -56,12 +57,13 @@ extension ProfileStore {
         return try row.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
     }
 
-    /// The end of the waiting time of typed numbers after which it is known no more who typed them.
+    /// The oldest end of a waiting time for which the typist is still remembered.
     static func typedSince(_ nowMilliseconds: Int64) -> PostgresTimestamp {
         PostgresTimestamp(milliseconds: nowMilliseconds - typistMilliseconds)
     }
 
-    /// Forgets numbers that anybody may take again and nobody loses any more, at most `limit` of each kind, and tells how many.
+    /// Deletes numbers that any user may take again and for which no typist can lose anything, at most `limit` of each kind, and returns
+    /// how many.
     func forgetCoolDowns(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let proven = try await database.execute(
             """

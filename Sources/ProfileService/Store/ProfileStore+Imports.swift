@@ -6,35 +6,35 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// What became of a batch of profiles.
+/// The outcome of a batch of profiles.
 struct ImportedProfiles: Sendable {
-    /// Those that have all now that came for them.
+    /// Profiles that now have all their imported data.
     var applied: Int64 = 0
-    /// Those that had it before.
+    /// Profiles that had it before.
     var there: Int64 = 0
-    /// What didn't come in, and of which row.
+    /// The rejected parts, and their rows.
     var rejections: [(row: ProfileStream.Row, reason: ImportReason)] = []
 }
 
 extension ProfileStore {
     /// How long a statement of an import may take.
     static let importStatementLimit: Duration = .seconds(60)
-    /// How often a batch is begun anew because a number changed hands meanwhile.
+    /// How often a batch is retried because a number changed hands meanwhile.
     private static let importAttemptsMax = 8
     private static let importRetriesMax = 5
 
-    /// Undoes a batch in which somebody has typed a number, or given a typed one up, since it was looked at.
+    /// Rolls back a batch because a user typed a number, or gave a typed one up, after it was checked.
     private struct NumberTyped: Error {}
 
     // MARK: - Where it is
 
-    /// Where an import goes on; nil for one that wasn't begun, or has ended.
+    /// Where an import continues; nil for one that wasn't begun, or has ended.
     func importPosition(of digest: [UInt8]) async throws -> ImportPosition? {
         let row = try await database.query("SELECT position FROM account_imports WHERE digest = \(digest)").first
         return try row.flatMap { ImportPosition(try $0.decode(0, as: String.self)) }
     }
 
-    /// Forgets where an import was that has ended, and others that nobody went on with for long.
+    /// Deletes the position of an import that has ended, and of others that nobody continued for long.
     func endImport(_ digest: [UInt8], nowMilliseconds: Int64) async throws {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.provenClaimMilliseconds)
         try await database.execute(
@@ -44,13 +44,13 @@ extension ProfileStore {
 
     // MARK: - A batch
 
-    /// Writes what a batch has for its profiles, with the number as proven, and where the import is then, in one transaction. What a
-    /// person has chosen here stays.
+    /// Writes a batch's profiles, with the number as proven, and the import's position, in one transaction. What a person has chosen here
+    /// stays.
     ///
-    /// A number that somebody typed, or gave up a while ago, is taken from them first, as by any proof; so is told who loses it. Locks are those of any save:
-    /// profiles in the order of their ids, then numbers in theirs, then usernames.
+    /// A number that another user typed, or gave up a while ago, is taken from them first, as by any proof, with the same events. Locks are
+    /// those of any save: profiles in the order of their ids, then numbers in theirs, then usernames.
     ///
-    /// - Parameter tell: is told before the commit what doesn't come in.
+    /// - Parameter tell: called before the commit with the rejected parts.
     func importProfiles(
         _ rows: [ProfileStream.Row],
         _ import: (digest: [UInt8], position: ImportPosition),
@@ -74,7 +74,7 @@ extension ProfileStore {
         throw ProfileError.holderUnknown
     }
 
-    /// What a batch would come to. Changes nothing.
+    /// The outcome that a batch would have. Changes nothing.
     func wouldImport(_ rows: [ProfileStream.Row]) async throws -> ImportedProfiles {
         let known = try await database.query(
             "SELECT user_id FROM profiles WHERE user_id = ANY(\(rows.map(\.userID.uuid))) AND imported_at IS NOT NULL"
@@ -111,7 +111,7 @@ extension ProfileStore {
         return outcome
     }
 
-    /// Takes numbers for their owners that others have typed, or gave up a while ago: one by one, since it is seldom.
+    /// Takes numbers for their owners that others have typed, or gave up a while ago: one by one, since it is rare.
     private func takeTyped(_ rows: [ProfileStream.Row], nowMilliseconds: Int64) async throws {
         let wanted = rows.filter { $0.phone != nil }
         guard !wanted.isEmpty else { return }
@@ -151,7 +151,7 @@ extension ProfileStore {
 
     // MARK: - Steps of a batch
 
-    /// What is known of a profile that a row is for.
+    /// What is known about the profile of a row.
     private struct Known {
         let hasPhone: Bool
         let hasUsername: Bool
@@ -201,7 +201,7 @@ extension ProfileStore {
         return outcome
     }
 
-    /// Locks the profiles until the transaction ends, making those that there aren't; tells which accounts were closed.
+    /// Locks the profiles until the transaction ends, creating missing ones; returns which accounts were closed.
     private func lockProfiles(
         _ users: [UserID],
         in transaction: PostgresTransaction
@@ -231,8 +231,8 @@ extension ProfileStore {
             )
             known[UserID(user)] = Known(hasPhone: hasPhone, hasUsername: hasUsername, isImported: isImported)
         }
-        // The row of a closed account is deleted with it. A statement of its own, since the ones before may have waited for that; a row
-        // that was made in that moment goes again.
+        // The row of a closed account is deleted with it. A separate statement, since the ones before may have waited for that; a row that
+        // was created at that moment is deleted again.
         let closed = try await transaction.execute(
             """
             WITH closed AS (SELECT user_id FROM closed_accounts WHERE user_id = ANY(\(ids))), removed AS (
@@ -244,7 +244,7 @@ extension ProfileStore {
         return (known, Set(try closed.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }))
     }
 
-    /// Takes numbers that nobody has, and tells who has got theirs.
+    /// Takes free numbers, and returns the users who got theirs.
     private func takeNumbers(
         _ rows: [ProfileStream.Row],
         _ nowMilliseconds: Int64,
@@ -263,7 +263,7 @@ extension ProfileStore {
             """
         )
         if landed.count < rows.count {
-            // A statement of its own, since its snapshot must have what the insertion waited for.
+            // A separate statement, since its snapshot must include what the insertion waited for.
             let typed = try await transaction.query(
                 "SELECT FROM phones WHERE phone = ANY(\(phones)) AND proven_at IS NULL LIMIT 1"
             )
@@ -300,7 +300,7 @@ extension ProfileStore {
         return Set(try named.map { UserID(try $0.decode(0, as: PostgresUUID.self)) })
     }
 
-    /// Writes the profiles, and what invites is told of the numbers. Webhooks are told nothing: whoever imports knows.
+    /// Writes the profiles, and the number events for invites. Webhooks get no events: the operator who imports knows.
     private func write(
         _ rows: [ProfileStream.Row],
         _ landed: Set<UserID>,

@@ -6,7 +6,7 @@ import ServiceModels
 
 /// Numbers that two users have proven, for operators.
 extension ProfileStore {
-    /// Writes down for operators that two have proven a number: one dispute for each user, the last.
+    /// Records for operators that two users have proven a number: one dispute for each user, the last.
     func dispute(
         _ claim: ProvenPhone,
         with holder: UserID,
@@ -35,7 +35,7 @@ extension ProfileStore {
         let createdAtMilliseconds: Int64
     }
 
-    /// The disputes, oldest first, at most `limit` of them; without those whose number isn't the holder's any more.
+    /// The disputes, oldest first, at most `limit` of them; without those whose holder no longer has the number.
     func disputes(limit: Int, deadline: Deadline?) async throws -> [Dispute] {
         let rows = try await database.query(
             """

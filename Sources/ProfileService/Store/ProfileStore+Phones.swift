@@ -6,7 +6,7 @@ import ServiceKit
 import ServiceModels
 
 extension ProfileStore {
-    /// Who has a number; nil if nobody has. One round trip.
+    /// The user who has a number; nil if it is free. One round trip.
     func holder(of phone: PhoneNumber, deadline: Deadline?) async throws(PostgresError) -> UserID? {
         let row = try await database.query(
             "SELECT user_id FROM phones WHERE phone = \(phone.digits)",
@@ -15,12 +15,12 @@ extension ProfileStore {
         return try row.map { row throws(PostgresError) in UserID(try row.decode(0, as: PostgresUUID.self)) }
     }
 
-    /// Takes a user's number from them, in one transaction: it is free then, for everybody at once, and others, also targets of webhooks,
-    /// are told as when the user gives it up.
+    /// Takes a user's number from them, in one transaction: it is free then, for every user at once. Other services and webhook targets get
+    /// the same events as when the user gives it up.
     ///
     /// Locks are taken as a save takes them: the profile's row, then that of the number. A user without a profile has no number.
     ///
-    /// - Parameter expected: only this number; nil for whichever the user has.
+    /// - Parameter expected: only this number; nil for any.
     /// - Returns: the number; nil if the user had none, or another one.
     func releasePhone(
         of userID: UserID,

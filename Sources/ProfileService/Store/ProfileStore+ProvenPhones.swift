@@ -5,61 +5,61 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// A number that is proven to be a user's.
+/// A number that a user has proven.
 struct ProvenPhone: Sendable, Hashable {
-    /// By which it is applied once.
+    /// The id by which it is applied only once.
     let eventID: EventID
     /// The user.
     let userID: UserID
     /// The number.
     let phone: PhoneNumber
-    /// By what it is known.
+    /// The evidence.
     let proof: PhoneProof
-    /// Whether whoever claims can open the account of somebody who has the number by an import.
+    /// Whether the claimant can open the account of a user who has the number by an import.
     var mayOpen = false
-    /// From when on a number that the user chose stays, since the proof was accepted before; nil if none does.
+    /// A number that the user chose after this time stays, since the proof was accepted before; nil if none does.
     var outdatedAfterMilliseconds: Int64?
 }
 
-/// What a claim by proof came to.
+/// The outcome of a claim by proof.
 enum ProvenPhoneOutcome: Sendable, Hashable {
-    /// The user has the number. Those lost it, or what they had by it: whoever had it first, then who had typed it before; at most two.
+    /// The user has the number. The listed users lost it, or what they had by it: first the holder, then the earlier typist; at most two.
     case proven(takenFrom: [UserID])
-    /// Somebody else has proven it and keeps it.
+    /// Another user has proven it and keeps it.
     case conflict
     /// The user chose another number since, or none: nothing was taken.
     case outdated
 }
 
-/// What a look at a claim by proof came to.
+/// The result of one step of a claim by proof.
 enum ProvenPhoneStep: Sendable {
-    /// It is done, now or before: the profile as it is now, and whether others must be told of a change.
+    /// It is done, now or before: the current profile, and whether events must be delivered.
     case settled(Profile, ProvenPhoneOutcome, hasEvents: Bool)
-    /// Nothing was changed: this one has it by an import, and their account may be opened; and the profile as it is.
+    /// Nothing was changed: this user has it by an import, and their account may be opened; and the current profile.
     case opens(UserID, Profile)
-    /// Nothing was changed: this one has proven it, and is to be judged first.
+    /// Nothing was changed: this user has proven it, and must be judged first.
     case judge(UserID)
 }
 
 extension ProfileStore {
-    /// For how long it is known what a claim by proof came to: much longer than one waits to be told again.
+    /// How long the outcome of a claim by proof is remembered: much longer than its delivery is retried.
     static let provenClaimMilliseconds: Int64 = 60 * 86_400_000
-    /// For how long a dispute waits for an operator.
+    /// How long a dispute waits for an operator.
     static let disputeMilliseconds: Int64 = 180 * 86_400_000
-    /// How often a claim is begun anew because the number changed hands meanwhile.
+    /// How often a claim is retried because the number changed hands meanwhile.
     private static let changesMax = 16
 
-    /// Undoes a transaction that found others to lose the number than those whose profiles it locked.
+    /// Rolls back a transaction in which other users lose the number than those whose profiles it locked.
     private struct HolderChanged: Error {}
 
-    /// Takes a number for a user of whom it is proven, in one transaction, once for each event; without limits and waiting time.
+    /// Takes a number for a user who has proven it, in one transaction, once for each event; without limits and waiting time.
     ///
-    /// Locks are taken as a save takes them, profiles before the number: those of the user, of whoever has the number, and of whoever
-    /// typed it before and gave it up, in the order of their ids. So whoever saves at the same moment comes before or after as a whole.
+    /// Locks are taken as in a save, profiles before the number: those of the user, of the holder, and of the user who typed it before and
+    /// gave it up, in the order of their ids. So a concurrent save comes before or after as a whole.
     ///
-    /// - Parameter judgement: what was found out of the one who has proven it, if somebody has.
-    /// - Throws: `ProfileError.accountClosed` for a user whose account was closed, `ProfileError.holderUnknown` for a number that
-    ///   changes hands all the time.
+    /// - Parameter judgement: what was found out about the holder who has proven it, if there is one.
+    /// - Throws: `ProfileError.accountClosed` for a user whose account was closed, `ProfileError.holderUnknown` for a number that keeps
+    ///   changing hands.
     func claimProven(
         _ claim: ProvenPhone,
         judgement: ProvenClaim.Judgement?,
@@ -119,7 +119,7 @@ extension ProfileStore {
         case .takeOver(let userID): losing = userID
         }
         try await own(claim, from: holder?.userID, nowMilliseconds, in: transaction)
-        // The number is locked only now if nobody had it.
+        // A free number is locked only now.
         let typistNow = try await earlierTypist(of: claim, nowMilliseconds, in: transaction)
         guard typistNow == typist else { throw HolderChanged() }
         var next = profile
@@ -139,8 +139,8 @@ extension ProfileStore {
         return .settled(next, outcome, hasEvents: !events.isEmpty)
     }
 
-    /// What invites is told: nothing where the number was proven to be the user's already and nobody loses it. One claim takes from one: a
-    /// second loser is named by a second one.
+    /// The events for invites: none if the user had proven the number already and no user loses it. One claim takes from one user: a second
+    /// loser gets a second claim.
     private static func events(
         of claim: ProvenPhone,
         from profile: Profile,
@@ -185,7 +185,7 @@ extension ProfileStore {
         }
     }
 
-    /// Locks the profile of the user, made if there is none, and those of others, which are there as long as they lose something by it.
+    /// Locks the profile of the user, created if there is none, and those of others, which exist as long as they lose something by it.
     private func lock(
         _ userID: UserID,
         with others: [UserID?],
@@ -243,7 +243,7 @@ extension ProfileStore {
         )
     }
 
-    /// Makes the number the user's, and proven.
+    /// Gives the number to the user, as proven.
     private func own(
         _ claim: ProvenPhone,
         from holder: UserID?,
@@ -272,7 +272,7 @@ extension ProfileStore {
         guard rows.affected == 1 else { throw HolderChanged() }
     }
 
-    /// Writes both profiles and what others must be told, and forgets what the claim settles: one round trip.
+    /// Writes both profiles and the events, and deletes what the claim settles: one round trip.
     private func write(
         _ next: Profile,
         from profile: Profile,
@@ -327,7 +327,7 @@ extension ProfileStore {
 
     // MARK: - Forgetting
 
-    /// Forgets what proofs came to, disputes and waiting times of a user whose account is closed.
+    /// Deletes the proofs' outcomes, disputes and waiting times of a user whose account is closed.
     func forgetProofs(of userID: UserID, in transaction: PostgresTransaction) async throws {
         let user = userID.uuid
         try await transaction.execute(
@@ -345,7 +345,7 @@ extension ProfileStore {
         )
     }
 
-    /// Forgets what proofs came to long ago, and old disputes, at most `limit` of each, and tells how many.
+    /// Deletes old outcomes of proofs, and old disputes, at most `limit` of each, and returns how many.
     func forgetClaimsByProof(nowMilliseconds: Int64, limit: Int) async throws -> Int {
         let claims = try await database.execute(
             """

@@ -4,10 +4,10 @@ import ProfileDomain
 import ServiceModels
 
 extension ProfileStore {
-    /// What is read of a profile's row, in the order in which ``profile(_:_:)`` takes it.
+    /// The columns of a profile's row, in the order in which ``profile(_:_:)`` takes them.
     static let profileColumns =
         "display_name, username, phone, updated_at, proven_phone, phone_taken_at, avatar, revision"
-    /// How many columns these are.
+    /// The number of these columns.
     static let profileColumnCount = 8
 
     /// The profile of a row that begins with ``profileColumns``.
@@ -28,7 +28,7 @@ extension ProfileStore {
             username: username.map(Username.init(stored:)),
             phone: phone.flatMap(PhoneNumber.init(stored:)),
             isPhoneProven: phone != nil && provenPhone == phone,
-            // The version before doesn't take it away with the next number.
+            // The previous version doesn't clear it with the next number.
             phoneTakenAtMilliseconds: phone == nil ? takenAt?.milliseconds : nil,
             avatar: avatar.map(Avatar.init(stored:)),
             updatedAtMilliseconds: updatedAt?.milliseconds ?? 0,

@@ -6,18 +6,18 @@ import ServiceModels
 import ServiceStore
 
 extension ProfileStore {
-    /// What somebody who asks about a username is told.
+    /// The answer to a question about a username.
     struct UsernameCheck: Sendable {
-        /// Whether they could take it now; their own they have.
+        /// Whether the user could take it now; their own counts as free.
         let isFree: Bool
-        /// Others that are free; none where it is free itself.
+        /// Other free usernames; none if it is free itself.
         let suggestions: [Username]
     }
 
-    /// Takes a username that nobody has; else tells who has it.
+    /// Takes a free username; otherwise returns who has it.
     ///
-    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)`` for a user who has asked about too many, whether it is
-    ///   free or not.
+    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)`` for a user who has asked about too many, whether it is free or
+    ///   not.
     func claim(
         _ username: Username,
         for userID: UserID,
@@ -26,7 +26,7 @@ extension ProfileStore {
     ) async throws -> UserID? {
         let quota = limits.usernameChecks
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        // As QuotaStore judges it, here in the statement that takes the name: no round trip more.
+        // The rule of QuotaStore, here in the statement that takes the name: no further round trip.
         let far = PostgresTimestamp(milliseconds: nowMilliseconds + 2 * quota.windowMilliseconds)
         for _ in 1...Self.claimsMax {
             let claimed = try await transaction.execute(
@@ -46,7 +46,7 @@ extension ProfileStore {
                 in: transaction
             )
             if let wait { throw ProfileError.tooManyUsernames(retryAfterMilliseconds: wait) }
-            // A statement of its own, since its snapshot must have what the insertion waited for.
+            // A separate statement, since its snapshot must include what the insertion waited for.
             let holder = try await transaction.query(
                 "SELECT user_id FROM usernames WHERE username_key = \(username.key)"
             ).first
@@ -55,13 +55,13 @@ extension ProfileStore {
         throw ProfileError.holderUnknown
     }
 
-    /// Tells whether a user could take a username now, suggests others where not, and counts the question for the user and for
-    /// the address that it comes from: for all replicas, and last, since strangers share the address' count.
+    /// Returns whether a user could take a username now, suggests others if not, and counts the question for the user and for the address
+    /// that it comes from: for all replicas, and last, since strangers share the address's count.
     ///
     /// - Parameters:
-    ///   - userID: nil for somebody who has no profile yet.
-    ///   - displayName: what suggestions are like; nil for the name that the user has.
-    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)``; then nothing is told.
+    ///   - userID: nil for a person who has no profile yet.
+    ///   - displayName: the name that suggestions resemble; nil for the user's current one.
+    /// - Throws: ``ProfileError/tooManyUsernames(retryAfterMilliseconds:)``; then nothing is revealed.
     func check(
         _ username: Username,
         for userID: UserID?,
@@ -95,7 +95,7 @@ extension ProfileStore {
         }
     }
 
-    /// Usernames that nobody has now. One round trip.
+    /// Free usernames. One round trip.
     private func suggestions(
         for username: Username,
         _ displayName: DisplayName?,

@@ -6,17 +6,17 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// Profiles in PostgreSQL, and the two things that only one user may have.
+/// Profiles in PostgreSQL, and their unique fields: number and username.
 ///
 /// Each method is one operation, done whole or not at all. All may be called from any task.
 struct ProfileStore: Sendable {
-    /// How often a transaction is tried again after PostgreSQL broke a deadlock or a conflict.
+    /// How often a transaction is retried after PostgreSQL broke a deadlock or a conflict.
     static let retriesMax = 3
 
     let database: PostgresClient
     let identifiers: IdentifierSource
     let limits: ProfileLimits
-    /// What makes a profile complete.
+    /// The fields of a complete profile.
     let required: RequiredFields
 
     private static let whole = KeyedRead(
@@ -26,7 +26,7 @@ struct ProfileStore: Sendable {
         keyType: .uuid
     )
 
-    /// A user's profile; an empty one if nothing was told yet. One round trip.
+    /// A user's profile; an empty one if the user gave no data yet. One round trip.
     func profile(of userID: UserID, deadline: Deadline?) async throws -> Profile {
         guard let row = try await database.row(Self.whole, key: ReadKey(userID.uuid), deadline: deadline) else {
             return Profile(userID: userID)
@@ -34,16 +34,16 @@ struct ProfileStore: Sendable {
         return try Self.profile(userID, row)
     }
 
-    /// Changes a profile and writes down what others must be told of it, in one transaction.
+    /// Changes a profile and writes the events for others, in one transaction.
     ///
     /// Two users can't end with one number or username: the primary keys of `phones` and `usernames` decide, and the
     /// later of two concurrent claims waits until the earlier has committed or rolled back. Claims come before
     /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them. Counts of
     /// an address, which strangers share, come last of what is waited for.
     ///
-    /// - Returns: the profile as it is then, and whether others must be told of the change; or who has what was claimed, and
-    ///   then nothing was changed, but for the counts of tries.
-    /// - Throws: ``ProfileError``; then nothing was changed, but for the counts of tries.
+    /// - Returns: the profile as it is then, and whether events must be delivered; or who has what was claimed, and then nothing was
+    ///   changed, except for the counts of tries.
+    /// - Throws: ``ProfileError``; then nothing was changed, except for the counts of tries.
     func update(
         _ userID: UserID,
         applying change: ProfileChange,
@@ -86,7 +86,7 @@ struct ProfileStore: Sendable {
                 if let wait = counts.waitMilliseconds(limits, nowMilliseconds: nowMilliseconds) {
                     return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                 }
-                // Before it is known whether the number is free: told only of one kind, it would tell the kind.
+                // Before it is known whether the number is free: an error for only one of the cases would reveal it.
                 if let wait = try await wait(caller, nowMilliseconds, in: transaction) {
                     return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                 }
@@ -94,8 +94,8 @@ struct ProfileStore: Sendable {
                     try await require(username, for: userID, nowMilliseconds, in: transaction)
                 }
                 if let holder = try await claim(phone, for: userID, nowMilliseconds, in: transaction) {
-                    // Returning commits the counts; nothing else was written. The user's counts whatever becomes of
-                    // the address', which others may have used up since.
+                    // Returning commits the counts; nothing else was written. The user's counts stay, whatever happens to the address's
+                    // count, which others may have used up since.
                     if let code = caller.addressCode {
                         _ = try await QuotaStore.spend(
                             limits.addressTries,
@@ -128,25 +128,25 @@ struct ProfileStore: Sendable {
         }
     }
 
-    /// What a transaction that is to be committed came to.
+    /// The outcome of a transaction that is to be committed.
     private enum Outcome: Sendable {
-        /// The profile is as wanted; `hasEvents` if others must be told of it.
+        /// The profile is as wanted; `hasEvents` if events must be delivered.
         case saved(Profile, hasEvents: Bool)
-        /// Somebody has what was claimed. Nothing was changed, but for the counts of tries.
+        /// Another user has what was claimed. Nothing was changed, except for the counts of tries.
         case held(by: UserID, ProfileError)
-        /// Nothing was changed, but for the counts of tries.
+        /// Nothing was changed, except for the counts of tries.
         case refused(ProfileError)
     }
 
-    /// Undoes a transaction that met somebody's username.
+    /// Rolls back a transaction because another user has the username.
     private struct UsernameHeld: Error {
         let by: UserID
     }
 
     // MARK: - Steps of an update
 
-    /// Judges a username that is claimed together with a number before the number is looked at. Otherwise a name that is certainly
-    /// taken would undo the claim of a free number, and with it its count, and the answers would tell one number after the other.
+    /// Judges a username that is claimed together with a number before the number is checked. Otherwise a name that is certainly taken
+    /// would roll back the claim of a free number, and its count with it, and the responses would reveal one number after the other.
     private func require(
         _ username: Username,
         for userID: UserID,
@@ -167,7 +167,7 @@ struct ProfileStore: Sendable {
         if holder != userID { throw UsernameHeld(by: holder) }
     }
 
-    /// Locks the user's row until the transaction ends, making it if there is none.
+    /// Locks the user's row until the transaction ends, creating it if there is none.
     func lock(
         _ userID: UserID,
         in transaction: PostgresTransaction
@@ -177,7 +177,7 @@ struct ProfileStore: Sendable {
             "SELECT \(unsafeSQL: columns) FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
         )
         if rows.isEmpty {
-            // Whoever made the row in the meantime is waited for, and its row locked.
+            // If another transaction created the row in the meantime, this waits for it and locks the row.
             rows = try await transaction.execute(
                 """
                 INSERT INTO profiles (user_id) VALUES (\(userID.uuid))
@@ -185,15 +185,15 @@ struct ProfileStore: Sendable {
                 RETURNING \(unsafeSQL: columns)
                 """
             )
-            // The row of a closed account is deleted with the account, so only one without a row may be closed. A statement of
-            // its own, since the one before may have waited for the closing.
+            // The row of a closed account is deleted with the account, so only one without a row may be closed. A separate statement, since
+            // the one before may have waited for the closing.
             let closed = try await transaction.query("SELECT FROM closed_accounts WHERE user_id = \(userID.uuid)")
             guard closed.isEmpty else { throw ProfileError.accountClosed }
         }
         return (try Self.profile(userID, rows[0]), try PhoneCounts(rows[0], from: Self.profileColumnCount))
     }
 
-    /// How long all who come from the caller's address must wait; nil for not at all.
+    /// How long all users of the caller's address must wait; nil for not at all.
     private func wait(
         _ caller: ProfileCaller,
         _ nowMilliseconds: Int64,
@@ -207,10 +207,10 @@ struct ProfileStore: Sendable {
         return nil
     }
 
-    /// Counts one more for the address that the call came from, if it is told.
+    /// Counts one more for the address of the call, if it is known.
     ///
-    /// - Throws: ``ProfileError/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
-    ///   was taken isn't told then.
+    /// - Throws: ``ProfileError/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: the error doesn't reveal whether
+    ///   the number was taken.
     private func spend(
         _ quota: Quota,
         _ caller: ProfileCaller,
@@ -222,10 +222,10 @@ struct ProfileStore: Sendable {
         if let wait { throw ProfileError.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
-    /// Takes a number that nobody has, and nobody else gave up a moment ago; else tells who has it, or had.
+    /// Takes a number that is free, and that no other user gave up a moment ago; otherwise returns who has it, or had it.
     ///
-    /// Whoever comes in the moment of the release may not see it, and have the number at once: that takes a claim that was under way,
-    /// which others cannot aim at.
+    /// A claim at the very moment of the release may not see the release, and get the number at once: only a claim already in progress can,
+    /// and nobody can time that.
     private func claim(
         _ phone: PhoneNumber,
         for userID: UserID,
@@ -251,10 +251,10 @@ struct ProfileStore: Sendable {
         )
     }
 
-    /// How often a claim is tried whose holder is gone when it is looked at.
+    /// How often a claim is retried when its holder is gone at the check.
     static let claimsMax = 3
 
-    /// Runs an insertion that does nothing where somebody has the key; then tells who has it, and nil if nobody had.
+    /// Runs an insertion that does nothing if a user has the key; then returns who has it, or nil if no user had.
     private func holder(
         _ insertion: Query,
         _ question: Query,
@@ -262,7 +262,7 @@ struct ProfileStore: Sendable {
     ) async throws -> UserID? {
         for _ in 1...Self.claimsMax {
             if try await transaction.execute(insertion).affected == 1 { return nil }
-            // A statement of its own, since its snapshot must have what the insertion waited for.
+            // A separate statement, since its snapshot must include what the insertion waited for.
             if let row = try await transaction.query(question).first {
                 return UserID(try row.decode(0, as: PostgresUUID.self))
             }
@@ -284,7 +284,7 @@ struct ProfileStore: Sendable {
         )
     }
 
-    /// What targets of webhooks are told of a change, if they want to know.
+    /// The webhook events of a change, for targets that want them.
     func told(of transition: ProfileTransition, from profile: Profile) -> [ServiceEventType] {
         var types: [ServiceEventType] = []
         if transition.profile.phone != profile.phone { types.append(.phoneChanged) }
@@ -294,8 +294,8 @@ struct ProfileStore: Sendable {
         return types
     }
 
-    /// Writes the profile, gives up what it no longer has, and puts the events into the outboxes: one round trip. Of what targets
-    /// of webhooks don't want to know nothing is written.
+    /// Writes the profile, gives up what it no longer has, and puts the events into the outboxes: one round trip. Events that no webhook
+    /// target wants are not written.
     private func save(
         _ transition: ProfileTransition,
         _ claims: TryLimit.Count?,
