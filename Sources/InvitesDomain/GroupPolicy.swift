@@ -18,7 +18,7 @@ public enum GroupPolicy {
     /// Returns whether a member may add and confirm nobody: a plain member who is in the group only by a phone number that they haven't
     /// proven. Anybody may type a number. For an admin or the owner, the user who gave them the role vouches.
     ///
-    /// - Parameter byUnprovenNumber: whether the member was linked by a number that isn't proven to be theirs, and nobody has confirmed them.
+    /// - Parameter byUnprovenNumber: whether the member was linked by a number that they haven't proven, and nobody has confirmed them.
     public static func isUnproven(_ role: GroupRole?, byUnprovenNumber: Bool) -> Bool {
         role == .member && byUnprovenNumber
     }

@@ -12,7 +12,7 @@ public struct PendingPerson: Sendable, Hashable {
         case doubt
     }
 
-    /// Facts about the person, the same for every caller.
+    /// Facts about the person, before it is decided what the caller may see.
     public struct Facts: Sendable, Hashable {
         /// The id of the membership, or of the invitation or request that becomes one.
         public let id: MemberID

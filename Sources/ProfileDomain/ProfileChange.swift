@@ -29,7 +29,7 @@ public struct ProfileChange: Sendable, Hashable {
     public let username: FieldChange<Username>
     /// What to do with the picture.
     public let avatar: FieldChange<Avatar>
-    /// The revision that is to be changed; nil for whichever there is.
+    /// The revision that the change expects; nil for any.
     public let expectedRevision: Int64?
 
     /// A change of values that are valid already.
@@ -47,12 +47,12 @@ public struct ProfileChange: Sendable, Hashable {
         self.expectedRevision = expectedRevision
     }
 
-    /// A change of what a person typed: nil where a field wasn't given. An empty field asks for its removal where it is
-    /// optional; where it is required it is as invalid as any other text that is none.
-    ///
-    /// Every field is looked at, so that a person learns of all faults at once.
+    /// A change as a person typed it: nil where a field wasn't given. An empty field asks for its removal where it is optional; where it is
+    /// required it is as invalid as any other malformed text.
     ///
     /// Every field is checked, so that a person sees all faults at once.
+    ///
+    /// - Throws: ``ProfileError/invalidFields(_:)`` with at least one fault, in the order of the parameters, or
     ///   ``ProfileError/phoneUnreadable``.
     public init(
         displayName: String?,

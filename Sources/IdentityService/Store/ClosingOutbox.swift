@@ -5,13 +5,13 @@ import ServiceKit
 import ServiceModels
 import ServiceStore
 
-/// Who is told that an account was closed.
+/// The services that are notified of closed accounts.
 enum ClosingReceiver: String, Sendable, CaseIterable {
     case profile
     case invites
 }
 
-/// Closed accounts that a service wasn't told of yet.
+/// Closed accounts of which a service wasn't notified yet.
 typealias ClosingOutbox = TableOutbox<ClosingRows>
 
 /// The rows of the outbox that are for one receiver.
@@ -37,8 +37,7 @@ struct ClosingRows: OutboxRows {
         return Event(userID: userID, failureCount: failureCount, trace: trace)
     }
 
-    /// Writes down that the service has forgotten the people. The relays of the others do the same: all lock the rows in the same
-    /// order.
+    /// Records that the service has forgotten the people. The relays of the others do the same: all lock the rows in the same order.
     func delivered(_ events: [Event], in transaction: PostgresTransaction) async throws {
         let now = PostgresTimestamp(milliseconds: clock.nowMilliseconds)
         let column =

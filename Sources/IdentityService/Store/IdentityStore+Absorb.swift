@@ -5,14 +5,14 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// Moves what an account has here to the one that absorbs it, and removes it, in one transaction: identities, what providers
-    /// granted, and where the other has none metadata and reserved e-mails. Its sessions end. If the other account is gone, what it was
-    /// to have goes too: the other services have closed this one.
+    /// Moves what an account has here to the absorbing account, and removes it, in one transaction: identities, provider grants, and,
+    /// where the other has none, metadata and reserved e-mails. Its sessions end. If the other account is gone, this data is deleted too:
+    /// the other services have closed this account.
     ///
-    /// Locks are taken as a sign-in takes them: identities, accounts in the order of their ids, sessions. Announce the end of sessions
+    /// Locks are taken in the order of a sign-in: identities, accounts in the order of their ids, sessions. Announce the end of sessions
     /// and kick the relays when this returns true.
     ///
-    /// - Parameter vault: opens and seals what providers granted; what can't be opened is to be revoked.
+    /// - Parameter vault: opens and seals provider grants; one that can't be opened is to be revoked.
     /// - Returns: whether this did it; false if it was done before.
     func absorb(
         _ absorption: Absorption,
@@ -39,8 +39,8 @@ extension IdentityStore {
             guard !row.isEmpty else { return false }
             // Its owner may have deleted it meanwhile.
             let isThere = accounts.contains(absorbed)
-            // Whoever asked by the account that goes signs in to the other one by what they showed; and what opened an account that
-            // is gone is free to be linked.
+            // If the absorbed account's user asked, they sign in to the other one by the same credentials; and credentials of an account
+            // that is gone are free to be linked.
             let isGivenBack = absorption.asker == absorption.absorbed || !isThere
             let moved = identities.filter { $0.userID == absorption.absorbed }.map(\.provider)
             if isThere, accounts.contains(absorber) { try await tellOpened(absorption, moved, now, in: transaction) }
@@ -80,8 +80,8 @@ extension IdentityStore {
         )
     }
 
-    /// Moves identities, metadata and reservations, and writes down which providers came. A deletion of the other account that was
-    /// scheduled is cancelled: who has proven both puts them together to keep them.
+    /// Moves identities, metadata and reservations, and records which providers came. A scheduled deletion of the other account is
+    /// cancelled: a user who has proven both merges them to keep them.
     private func move(
         _ absorption: Absorption,
         _ providers: [String],
@@ -118,7 +118,7 @@ extension IdentityStore {
         )
     }
 
-    /// Seals what providers granted for the account that it goes to. What can't be opened is to be revoked.
+    /// Seals provider grants for the account that they move to. A grant that can't be opened is to be revoked.
     private func moveGrants(
         _ absorption: Absorption,
         _ vault: VaultKeys?,
@@ -150,7 +150,7 @@ extension IdentityStore {
                 """
             )
         }
-        // What is left.
+        // The rest.
         try await abandonGrants(of: absorption.absorbed, provider: nil, in: transaction)
     }
 }

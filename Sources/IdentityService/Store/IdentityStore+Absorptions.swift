@@ -5,18 +5,19 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// For how long whoever goes on with an absorption has it alone: longer than a step may take, and each step renews it.
+    /// How long a worker holds an absorption alone: longer than a step may take, and each step renews it.
     static let absorptionLeaseMilliseconds: Int64 = 10_000
-    /// How long ago the session may have been opened by which somebody has an account absorbed.
+    /// The maximum age of the session that requests an absorption.
     static let absorptionSignInMilliseconds: Int64 = 600_000
 
-    /// Begins the absorption of one account by another: of the one that the session is of, and the one that an identity opens whose
-    /// credentials were shown just now. The younger is to be absorbed by the older, and if it isn't empty the older by the younger.
+    /// Begins the absorption of one account by another: the session's account, and the account of the identity whose credentials were
+    /// presented just now. The older absorbs the younger, or the younger the older if the younger isn't empty.
     ///
     /// Both must be proven, not by a token alone that another backend could have had; have no provider in common; and be in no other
-    /// absorption. The credentials are taken, so that they do nothing else meanwhile. Tickets stay: they are no use without.
+    /// absorption. The credentials are taken, so that they do nothing else meanwhile. Tickets stay: they are useless without the
+    /// credentials.
     ///
-    /// - Returns: the absorption, which the caller goes on with; one that was begun by the same credentials before and lies idle, too.
+    /// - Returns: the absorption, which the caller continues; also an idle one that was begun by the same credentials before.
     /// - Throws: `IdentityError.link` with `identityTaken` where nothing may be absorbed, or with `absorptionUnderWay`; or what a
     ///   link throws. Then nothing is done. Or what the database throws.
     func beginAbsorption(
@@ -46,9 +47,9 @@ extension IdentityStore {
         throw IdentityError.link(.absorptionUnderWay)
     }
 
-    /// Goes on with the next step of an absorption.
+    /// Moves an absorption to its next step.
     ///
-    /// - Returns: false if somebody else has gone on with it.
+    /// - Returns: false if another worker has continued it.
     func go(_ absorption: Absorption, to step: Absorption.Step, nowMilliseconds: Int64) async throws -> Bool {
         let rows = try await database.execute(
             """
@@ -60,11 +61,11 @@ extension IdentityStore {
         return rows.affected == 1
     }
 
-    /// After an account turned out not to be empty, begins with the other one in its place, under a new id; or ends the absorption if
-    /// that was tried or one of them is gone, and the credentials are good again.
+    /// After an account turned out not to be empty, starts again with the two accounts swapped, under a new id. Or ends the absorption if
+    /// that was tried already or an account is gone; the credentials are good again then.
     ///
-    /// - Returns: the absorption to go on with; nil if it is over.
-    /// - Throws: `IdentityError.link(.absorptionUnderWay)` if somebody else has gone on with it; or what the database throws.
+    /// - Returns: the absorption to continue; nil if it is over.
+    /// - Throws: `IdentityError.link(.absorptionUnderWay)` if another worker has continued it; or what the database throws.
     func turn(_ absorption: Absorption, as id: EventID, nowMilliseconds: Int64) async throws -> Absorption? {
         try await database.withTransaction(retries: Self.linkRetriesMax) { transaction in
             let rows = try await transaction.execute(
@@ -91,8 +92,8 @@ extension IdentityStore {
         }
     }
 
-    /// Takes the absorption that nobody goes on with for longest; nil if there is none. One at a time, since its steps renew the lease and
-    /// those of others would be over before their turn.
+    /// Takes the absorption that has been idle the longest; nil if there is none. One at a time: its steps renew the lease, and the
+    /// leases of others would be over before their turn.
     func takeAbsorption(nowMilliseconds: Int64) async throws -> Absorption? {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         return try await database.execute(
@@ -106,11 +107,11 @@ extension IdentityStore {
         ).first.map { try Absorption($0) }
     }
 
-    /// Puts an absorption behind the others that failed: twice as long each time, up to ten minutes. Whoever shows the same credentials
-    /// again goes on with it all the same.
+    /// Puts an absorption behind the others that failed: twice as long each time, up to ten minutes. A client that presents the same
+    /// credentials again continues it all the same.
     func postpone(_ absorption: Absorption, nowMilliseconds: Int64) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        // By both: one that was turned has another id, and the other order.
+        // By both: an absorption that was turned has another id, and the other order.
         let pair = [absorption.absorbed, absorption.absorber].map(\.uuid)
         try await database.execute(
             """
@@ -121,7 +122,7 @@ extension IdentityStore {
         )
     }
 
-    /// Since when the oldest absorption is under way, in Unix milliseconds; nil if none is.
+    /// When the oldest running absorption began, in Unix milliseconds; nil if none is running.
     func oldestAbsorption() async throws -> Int64? {
         try await database.query("SELECT min(begun_at) FROM absorptions")[0].decode(0, as: PostgresTimestamp?.self)?
             .milliseconds
@@ -136,9 +137,9 @@ extension IdentityStore {
         guard rows.isEmpty else { throw IdentityError.link(.absorptionUnderWay) }
     }
 
-    /// Forgets an absorption, and gives its credentials back if whoever showed them may need them.
+    /// Forgets an absorption, and gives its credentials back if their owner may need them.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     @discardableResult
     func end(
         _ absorption: Absorption,
@@ -205,12 +206,12 @@ extension IdentityStore {
             WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
             """
         ).first
-        // It was another account's a moment ago.
+        // It belonged to another account a moment ago.
         guard let row else { throw IdentityError.link(.absorptionUnderWay) }
         return UserID(try row.decode(0, as: PostgresUUID.self))
     }
 
-    /// Judges both accounts under the locks of all that they consist of.
+    /// Checks both accounts under the locks of all that they consist of.
     private func checkMayAbsorb(
         _ signIn: SignIn,
         _ session: LinkingSession,
@@ -230,7 +231,7 @@ extension IdentityStore {
         _ = try await check(session, for: .linkProvider, now, in: transaction)
         if areBlocked.contains(true) { throw IdentityError.signIn(.accountBlocked) }
         let openedFrom = PostgresTimestamp(milliseconds: now.milliseconds - Self.absorptionSignInMilliseconds)
-        // Recent by a bound of its own, whatever other acts are allowed.
+        // Recent by a limit of its own, independent of other acts.
         let recent = try await transaction.query(
             "SELECT FROM sessions WHERE session_id = \(session.sessionID.uuid) AND created_at >= \(openedFrom)"
         )

@@ -6,7 +6,7 @@ import ServiceModels
 import ServiceStore
 
 extension IdentityStore {
-    /// How much there is of an account.
+    /// How much data of an account there is.
     func trace(_ userID: UserID) async throws -> AccountTrace {
         try await AccountPlace.trace(
             userID.uuid,
@@ -14,25 +14,25 @@ extension IdentityStore {
                 AccountPlace("accounts"), AccountPlace("provider_identities"), AccountPlace("sessions"),
                 AccountPlace("user_metadata"), AccountPlace("email_reservations"), AccountPlace("imported_ids"),
                 AccountPlace("scheduled_deletions"),
-                // Numbers that profile was not told of yet, and assertions that are good still.
+                // Numbers that were not delivered to profile yet, and assertions that are still good.
                 AccountPlace("phone_proofs"), AccountPlace("phone_assertions"),
-                // Those who were not told yet have more.
+                // Services that were not notified yet have more.
                 AccountPlace("outbox"),
                 // Until it is decided.
                 AccountPlace("absorptions", "person.id IN (absorbed, absorber)"),
-                // Until its provider has said that it is revoked.
+                // Until its provider has confirmed the revocation.
                 AccountPlace("provider_grants"),
             ],
             kept: [
                 AccountPlace("security_events"), AccountPlace("account_closings"),
-                // The end of an account is told after it.
+                // The end of an account is delivered after it.
                 AccountPlace("webhook_deliveries"),
             ],
             in: database
         )
     }
 
-    /// All that is known of an account, as a JSON object, without what tokens are made of. The audit log tells of it.
+    /// All data of an account, as a JSON object, without the secrets of tokens. The audit log records the export.
     ///
     /// - Throws: `accountNotFound`, or what the database throws.
     func export(_ userID: UserID, nowMilliseconds: Int64) async throws -> String {

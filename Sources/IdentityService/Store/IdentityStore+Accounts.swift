@@ -4,21 +4,21 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// An account as it is told to others.
+/// An account as responses contain it.
 struct StoredAccount: Sendable, Hashable {
     let userID: UserID
     let createdAtMilliseconds: Int64
     /// Stable and positive.
     let number: Int64
-    /// What an app keeps with it: a JSON object; nil if it kept nothing yet.
+    /// The app's data of the account: a JSON object; nil if it stored none yet.
     let metadata: String?
     let identities: [StoredIdentity]
 
-    /// The name that a provider told us first.
+    /// The first name that a provider sent us.
     var toldName: String? { identities.lazy.compactMap(\.toldName).first }
 }
 
-/// One provider's name for an account's person.
+/// A provider's identity of an account's person.
 struct StoredIdentity: Sendable, Hashable {
     let provider: String
     let subject: String
@@ -28,21 +28,21 @@ struct StoredIdentity: Sendable, Hashable {
     let toldName: String?
     let createdAtMilliseconds: Int64
     let lastSignInAtMilliseconds: Int64
-    /// What Apple said the first time: 0 unsupported, 1 unknown, 2 likely real.
+    /// Apple's value at the first sign-in: 0 unsupported, 1 unknown, 2 likely real.
     let realUserStatus: Int16?
     /// Whether the provider forwards no mail to the relay address.
     let isEmailUnreachable: Bool
     /// Whether the provider says that its account is disabled.
     let isDisabled: Bool
 
-    /// Whether the e-mail is a relay address, which is told to nobody else than its person.
+    /// Whether the e-mail is a relay address, which only its person may see.
     var isRelay: Bool { isPrivateEmail || email.map(EmailAddress.isRelay) ?? false }
 }
 
 extension IdentityStore {
     /// The most identities of one account that are read.
     static let identitiesMax = 16
-    /// The column of the provider among those that are read of an account.
+    /// The index of the provider among the columns of an account.
     private static let providerColumn = 3
 
     /// An account with its identities, oldest first; nil if there is none.
@@ -64,7 +64,7 @@ extension IdentityStore {
         guard let first = rows.first else { return nil }
         let (createdAt, number, metadata) = try first.decode(PostgresTimestamp.self, Int64.self, String?.self)
         var identities: [StoredIdentity] = []
-        // An account that was imported may have none: nobody but an operator sees it then.
+        // An imported account may have none: only an operator sees it then.
         for row in rows where try row.decode(Self.providerColumn, as: String?.self) != nil {
             identities.append(try StoredIdentity(row))
         }

@@ -5,51 +5,51 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// On what the closing of an account stands.
+/// The grounds for closing an account.
 enum ClosingGround: Sendable, Hashable {
-    /// An operator or a provider closes it: nothing is judged.
+    /// An operator or a provider closes it: nothing is checked.
     case others
     /// Its owner deletes it, by a session.
     case session(DeletingSession)
-    /// Its owner had its deletion scheduled, and the time has come.
+    /// Its owner had its deletion scheduled, and it is due.
     case schedule
 }
 
-/// By what a person shows that they may delete their account.
+/// The proof that a user may delete their account.
 struct DeletingSession: Sendable, Hashable {
     let sessionID: SessionID
-    /// The credentials of a provider that came with the request, which must be of this account and are used up; their proof and age
-    /// are judged already. Nil where the sign-in counts that opened the session.
+    /// The credentials of a provider that came with the request. They must be of this account and are used up; their proof and age are
+    /// checked already. Nil where the sign-in that opened the session counts.
     let credentials: SignIn?
 }
 
-/// What the closing of an account came to.
+/// The result of closing an account.
 struct AccountClosing: Sendable, Hashable {
     /// Whether it was closed now, and not before.
     let isNew: Bool
-    /// Providers at which the person has to withdraw their consent themselves.
+    /// Providers at which the user has to withdraw their consent themselves.
     let consentsLeft: [String]
 }
 
 extension IdentityStore {
-    /// The providers that go on withholding names and e-mails until the consent is withdrawn, so that whoever deletes an account must
-    /// be told where no token was kept to withdraw it with (Apple's TN3194).
+    /// The providers that withhold names and e-mails until the consent is withdrawn. The user who deletes an account must therefore learn
+    /// where no token was kept to withdraw it with (Apple's TN3194).
     static let consentsToWithdraw = [ProviderName.apple.value]
-    /// For how long it is known that an account was closed, once all services have forgotten it.
+    /// How long a closed account is remembered once all services have forgotten it.
     static let closingMilliseconds: Int64 = 30 * 86_400_000
-    /// How often a closing is tried again after PostgreSQL broke a deadlock.
+    /// How often a closing is retried after PostgreSQL broke a deadlock.
     private static let closingRetriesMax = 3
 
-    /// Closes an account, in one transaction: its sessions are told as ended, its identities are free, and everything here goes
-    /// but for fingerprints of used credentials, the audit log, and the proof of the closing. The other services are told by the
-    /// outbox.
+    /// Closes an account, in one transaction: its sessions end and are announced as ended, its identities are free, and everything here
+    /// goes but for fingerprints of used credentials, the audit log, and the record of the closing. The outbox notifies the other
+    /// services.
     ///
-    /// Locks are taken as a sign-in takes them: identities, the account, sessions in the order of their ids. So whoever signs in
-    /// at the same moment comes before, and their session ends too, or after, and is somebody new. Announce the end of sessions
-    /// and kick the relays when this returns true.
+    /// Locks are taken in the order of a sign-in: identities, the account, sessions in the order of their ids. So a sign-in at the same
+    /// moment comes before, and its session ends too, or after, and opens a new account. Announce the end of sessions and kick the relays
+    /// when this returns true.
     ///
-    /// - Parameter ground: what is judged first, under the locks.
-    /// - Returns: what it came to; if it was closed before, nothing was done.
+    /// - Parameter ground: what is checked first, under the locks.
+    /// - Returns: the result; if the account was closed before, nothing was done.
     /// - Throws: `IdentityError` with `accountNotFound`, with `recentSignInRequired`, `proofRequired`, `sessionRevoked` or
     ///   `sessionInvalid` of the session, or with `credentialsForeign` or what a sign-in by the credentials would be refused for;
     ///   ``DeletionNotDue``; and nothing is done. Or what the database throws.
@@ -72,7 +72,7 @@ extension IdentityStore {
             let identities = try await lockIdentities(of: [userID], and: ground.credentials, in: transaction)
             let account = try await transaction.query("SELECT FROM accounts WHERE user_id = \(user) FOR UPDATE")
             guard !account.isEmpty else {
-                // One that was absorbed lives on as another: that isn't what its owner asked for.
+                // An absorbed account lives on as another one: that isn't what its owner asked for.
                 let known = try await transaction.query(
                     "SELECT why, consents_left FROM account_closings WHERE user_id = \(user)"
                 ).first
@@ -83,7 +83,7 @@ extension IdentityStore {
                 }
                 return AccountClosing(isNew: false, consentsLeft: consents)
             }
-            // Statements of their own, since their snapshots must have what was committed before the locks were got.
+            // Statements of their own: their snapshots must contain what was committed before the locks were acquired.
             try await transaction.query(
                 "SELECT FROM sessions WHERE user_id = \(user) AND revoked_at IS NULL ORDER BY session_id FOR UPDATE"
             )
@@ -112,8 +112,8 @@ extension IdentityStore {
         }
     }
 
-    /// Whether an account was closed, false also for one that was long ago; and when it was seen last, in Unix milliseconds: when a
-    /// session of it that isn't forgotten yet was used, or somebody signed in. 0 if that isn't known.
+    /// Whether an account was closed, also false for one that was closed long ago; and when it was last active, in Unix milliseconds:
+    /// when a session of it that isn't forgotten yet was used, or its user signed in. 0 if that isn't known.
     func state(
         of userID: UserID,
         deadline: Deadline?
@@ -130,7 +130,7 @@ extension IdentityStore {
         return (isClosed, lastSeenAt?.milliseconds ?? 0)
     }
 
-    /// What the closing of an account came to; nil for one that was not closed, or lives on in another that absorbed it.
+    /// The result of closing an account; nil for one that was not closed, or lives on in another that absorbed it.
     func deletion(of userID: UserID, deadline: Deadline?) async throws -> AccountClosing? {
         let row = try await database.query(
             """
@@ -142,7 +142,7 @@ extension IdentityStore {
         return try row.map { AccountClosing(isNew: false, consentsLeft: try $0.decode(0)) }
     }
 
-    /// Forgets closings that all services have known for long, at most `limit` of them, and tells how many.
+    /// Forgets closings that all services have known for long, at most `limit`, and returns how many.
     func forgetClosings(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.closingMilliseconds)
         let rows = try await database.execute(
@@ -159,9 +159,9 @@ extension IdentityStore {
 
     // MARK: - Steps of a closing
 
-    /// How a session was opened that lives, as the refresh or sign-out before left it. Called under the lock of the account.
+    /// How a live session was opened, as the refresh or sign-out before left it. Called under the lock of the account.
     ///
-    /// - Returns: what proved its sign-in, nil for one from before proofs were recorded; and when that was.
+    /// - Returns: the proof of its sign-in, nil for one from before proofs were recorded; and the time of the sign-in.
     func liveSession(
         _ sessionID: SessionID,
         of userID: UserID,
@@ -190,9 +190,9 @@ extension IdentityStore {
         if let refusal { throw IdentityError(refusal) }
     }
 
-    /// Writes the closing down, has others told, and deletes the account; identities, sessions, metadata and reservations go with
-    /// it by their keys. Its row has the providers at which the person has to withdraw their consent: those of which no token is
-    /// kept or being revoked.
+    /// Records the closing, adds the events for other services to the outbox, and deletes the account; identities, sessions, metadata and
+    /// reservations go with it by their keys. Its row has the providers at which the user has to withdraw their consent: those of which
+    /// no token is kept or being revoked.
     func removal(
         of userID: UserID,
         why: ClosingReason,
@@ -225,7 +225,7 @@ extension IdentityStore {
 }
 
 extension ClosingReason {
-    /// What the audit log calls it.
+    /// The name of the event in the audit log.
     fileprivate var event: SecurityEvent {
         switch self {
         case .deleted, .byOperator: .accountDeleted

@@ -3,28 +3,28 @@ import Models
 import Postgres
 import RPC
 
-/// What is known of a code when somebody wants to exchange it.
+/// The state of a code when a caller wants to exchange it.
 enum CodeClaim: Sendable, Hashable {
-    /// The caller has the claim: nobody else exchanges the code until the lease is over.
+    /// The caller has the claim: no other caller exchanges the code until the lease is over.
     case claimed
-    /// Somebody else has it.
+    /// Another caller has it.
     case held
-    /// It was exchanged; this is what came of it, sealed.
+    /// It was exchanged; this is the result, sealed.
     case exchanged(content: [UInt8], atMilliseconds: Int64)
 }
 
 extension IdentityStore {
-    /// For how long an exchange is known after it: longer than codes live (RFC 6749 section 4.1.2 says ten minutes at most), so
-    /// that no provider is asked again about one that it might take twice.
+    /// How long an exchange is remembered: longer than codes live (RFC 6749 section 4.1.2 says ten minutes at most), so that no provider
+    /// gets the same code again, which it might accept twice.
     static let codeKeptMilliseconds: Int64 = 900_000
 
-    /// Claims a code for whoever exchanges it, unless somebody has it or had it.
+    /// Claims a code for the caller that exchanges it, unless another one has or had it.
     ///
     /// Leases are measured by the database's clock alone, so that replicas whose clocks differ agree.
     ///
     /// - Parameters:
-    ///   - claimID: a name for the claim that nobody else has.
-    ///   - lease: for how long it holds if nothing more is heard: then its holder has crashed.
+    ///   - claimID: a unique name for the claim.
+    ///   - lease: how long the claim holds if it isn't completed: then its holder has crashed.
     func claimCode(
         _ hash: [UInt8],
         claimID: PostgresUUID,
@@ -50,18 +50,18 @@ extension IdentityStore {
             "SELECT exchanged_at, content FROM code_exchanges WHERE code_hash = \(hash)",
             deadline: deadline
         )
-        // Gone between the two statements: its holder let it go.
+        // Gone between the two statements: its holder released it.
         guard let row = rows.first else { return .held }
         let (exchangedAt, content) = try row.decode(PostgresTimestamp?.self, [UInt8]?.self)
         guard let exchangedAt, let content else { return .held }
         return .exchanged(content: content, atMilliseconds: exchangedAt.milliseconds)
     }
 
-    /// Keeps what came of an exchange, unless the claim went to somebody else meanwhile.
+    /// Keeps the result of an exchange, unless another caller got the claim meanwhile.
     ///
     /// - Parameters:
     ///   - content: sealed.
-    ///   - keptMilliseconds: for how long.
+    ///   - keptMilliseconds: how long it is kept.
     func keepExchange(
         _ hash: [UInt8],
         claimID: PostgresUUID,
@@ -81,7 +81,7 @@ extension IdentityStore {
         )
     }
 
-    /// Lets a claim go: the code may not be spent, and the next one may try.
+    /// Releases a claim: the code may not be spent, and the next caller may try.
     func releaseCode(_ hash: [UInt8], claimID: PostgresUUID, deadline: Deadline?) async throws(PostgresError) {
         try await database.execute(
             "DELETE FROM code_exchanges WHERE code_hash = \(hash) AND claim_id = \(claimID) AND exchanged_at IS NULL",
@@ -89,8 +89,8 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets what a credential bought that may be presented often, such as an access token: once a retry of that sign-in could
-    /// not get the same session any more, the next one opens another.
+    /// Forgets the session of a credential that may be presented often, such as an access token: once a retry of that sign-in could not
+    /// get the same session any more, the next sign-in opens another one.
     func forgetUse(
         of fingerprint: [UInt8],
         nowMilliseconds: Int64,
@@ -108,7 +108,7 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets exchanges of codes that nobody asks for any more, at most `limit` of them, and tells how many.
+    /// Forgets exchanges of codes that no caller needs any more, at most `limit`, and returns how many.
     func forgetCodeExchanges(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.execute(

@@ -5,28 +5,28 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// Whether credentials were used up now.
+/// The result of using credentials up.
 enum CredentialsClaim: Sendable, Hashable {
-    /// They were.
+    /// They were used up now.
     case claimed
-    /// They had been before, or may not be used now.
+    /// They had been used up before, or may not be used now.
     case refused
     /// There are none.
     case none
 }
 
 extension ClosingGround {
-    /// What a provider gave the app for the deletion.
+    /// The provider's credentials that came with the deletion.
     var credentials: SignIn? {
         if case .session(let session) = self { session.credentials } else { nil }
     }
 }
 
 extension IdentityStore {
-    /// Uses credentials up as the statement that opens a session does. What was told with them before they could be verified is
+    /// Uses credentials up, as the statement that opens a session does. Details that came with them before they could be verified are
     /// forgotten.
     ///
-    /// In the place of the session's id stands what names no session, so that they give nobody tokens.
+    /// The session's id is replaced by a mark that names no session, so that no client gets tokens by them.
     func claim(
         _ credentials: SignIn?,
         for userID: UserID,
@@ -64,7 +64,7 @@ extension IdentityStore {
         return rows.isEmpty ? .refused : .claimed
     }
 
-    /// Throws unless credentials are of an identity of the account that opens it. Called under the locks of identities and account.
+    /// Throws unless credentials are of an identity that opens the account. Called under the locks of identities and account.
     func check(
         _ credentials: SignIn,
         _ claim: CredentialsClaim,
@@ -84,7 +84,7 @@ extension IdentityStore {
         if named.tokensFrom.map({ $0 > issuedAt }) == true { throw IdentityError.token(.expired) }
     }
 
-    /// Whether credentials name an identity of an account. What is decided by it is decided again under the locks.
+    /// Returns whether credentials name an identity of an account. A decision based on it is checked again under the locks.
     func isIdentity(
         _ credentials: SignIn,
         of userID: UserID,
@@ -100,7 +100,7 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// What stands in the place of a session's id for credentials that deleted an account. No session has it.
+    /// The mark in place of a session's id for credentials that deleted an account. No session has it.
     private static func deletionMark(of userID: UserID, _ fingerprint: [UInt8]) -> PostgresUUID {
         let hash = SHA256.hash(Array("vestibule deletion 1\0".utf8) + userID.bytes + fingerprint)
         // 128 bits of a hash: never nil.

@@ -5,10 +5,10 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// The session that tickets bought which are not there any more.
+    /// The session that tickets opened which no longer exist.
     ///
-    /// - Parameter expectedSubject: whom the app says that it is; empty for anybody.
-    /// - Throws: `ticketInvalid` if they bought none, or `accountBlocked`.
+    /// - Parameter expectedSubject: the subject that the app names; empty for any.
+    /// - Throws: `ticketInvalid` if they opened none, or `accountBlocked`.
     func sessionBoughtByTickets(
         _ fingerprint: [UInt8],
         expectedSubject: String,
@@ -27,8 +27,8 @@ extension IdentityStore {
         return outcome
     }
 
-    /// The session that the token bought before. Read after the statement that opens one found nothing to do, so whatever
-    /// kept it from that is committed.
+    /// The session that the token opened before. Read after the statement that opens one found nothing to do, so whatever prevented it is
+    /// committed.
     func earlierSession(
         _ signIn: SignIn,
         nowMilliseconds: Int64,
@@ -46,9 +46,9 @@ extension IdentityStore {
         return outcome
     }
 
-    /// Why no session was opened by credentials that have bought none.
+    /// Why credentials that have opened no session were refused.
     func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityError {
-        // Issued before all sessions were ended: then it may have bought one of them, and the row that said so may be lost.
+        // Issued before all sessions were ended: then it may have opened one of them, and the row that recorded it may be lost.
         let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let row = try await execute(
             """
@@ -74,12 +74,12 @@ extension IdentityStore {
         if !signIn.mayBeFirst { return .signIn(.tokenStale) }
         if !signIn.createsAccount, !isKnown { return .accountNotFound }
         if signIn.ticketHash != nil { return .signIn(.ticketInvalid) }
-        // Credentials that have linked a provider, or whose session is gone; or somebody new to a call that makes no account, whom
-        // another call has made known since.
+        // Credentials that have linked a provider, or whose session is gone; or a new person in a call that creates no account, whom
+        // another call has registered since.
         return signIn.createsAccount || isSpent ? .token(.replayed) : .accountNotFound
     }
 
-    /// The session of the first of these that bought one: the second may have come with another code before.
+    /// The session of the first of these that opened one: the second may have come with another code before.
     private func earlierSessionStatement(_ fingerprints: [[UInt8]]) -> Query {
         """
         SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
@@ -100,7 +100,7 @@ extension IdentityStore {
         """
     }
 
-    /// Whoever shows again what bought a session that a block has ended is told of the block.
+    /// Credentials whose session was ended by a block are refused with the block.
     private func checkUnblocked(_ row: Row) throws {
         if try row.decode(18, as: Bool.self) { throw IdentityError.signIn(.accountBlocked) }
     }

@@ -8,15 +8,15 @@ import ServiceModels
 import ServiceStore
 
 extension IdentityStore {
-    /// How often a transaction that reserves an address is tried again after PostgreSQL broke a deadlock.
+    /// How often a transaction that reserves an address is retried after PostgreSQL broke a deadlock.
     static let reservationRetriesMax = 3
-    /// How many addresses a person may ask about.
+    /// How many addresses a person may query.
     static let emailQuestions = Quota(kind: "email_questions", countMax: 20, windowMilliseconds: 3_600_000)
 
-    /// Reserves an address for an account, in the place of the one that it has in the dialect, within the caller's
-    /// transaction. Of two accounts at the same moment one gets it, and the other waits for the answer.
+    /// Reserves an address for an account, replacing the one that it has in the dialect, within the caller's transaction. Of two accounts
+    /// at the same moment one gets it, and the other waits for the result.
     ///
-    /// A verified reservation takes an address from an account that only said it. That account's metadata and identities lose it, too.
+    /// A verified reservation takes an address from an account that only claimed it. That account's metadata and identities lose it, too.
     ///
     /// - Throws: `emailTaken` if it is another account's; the transaction must be undone then.
     func reserve(
@@ -26,7 +26,7 @@ extension IdentityStore {
         _ execute: Execute
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        // Both that are changed, in one order: of two accounts that want each other's, one waits.
+        // Both rows that are changed, in one order: of two accounts that want each other's address, one waits.
         _ = try await execute(
             """
             SELECT FROM email_reservations
@@ -34,7 +34,7 @@ extension IdentityStore {
             ORDER BY email FOR UPDATE
             """
         )
-        // Whoever has it is read under the lock of its row: DO NOTHING would not tell of one that is committed meanwhile.
+        // The holder is read under the lock of its row: DO NOTHING would not report one that is committed meanwhile.
         let row = try await execute(
             """
             INSERT INTO email_reservations (dialect, email, user_id, created_at, is_verified)
@@ -49,7 +49,7 @@ extension IdentityStore {
         guard owner == userID.uuid || reservation.isVerified && !isVerified else {
             throw IdentityError.signIn(.emailTaken)
         }
-        // Before the account's own is changed, which may have the only place that it has in the dialect.
+        // Before the account's own row is changed, which may have the only place that it has in the dialect.
         _ = try await execute(
             """
             DELETE FROM email_reservations
@@ -66,7 +66,7 @@ extension IdentityStore {
         if owner != userID.uuid { try await forget(reservation, of: owner, now, execute) }
     }
 
-    /// Takes an address out of the metadata of an account that has lost it, and out of what its person said of their identities: it is
+    /// Removes an address from the metadata of an account that has lost it, and from what its user stated for their identities: it is
     /// shown where the metadata has none.
     private func forget(
         _ reservation: EmailReservation,
@@ -91,10 +91,10 @@ extension IdentityStore {
         )
     }
 
-    /// Counts that somebody asks about an address.
+    /// Counts a query for an address.
     ///
-    /// - Parameter asker: whom it is counted for, 32 bytes.
-    /// - Throws: `IdentityError.tooManyAddresses` if they have asked about too many; or what the database throws.
+    /// - Parameter asker: the person that it is counted for, 32 bytes.
+    /// - Throws: `IdentityError.tooManyAddresses` if they have queried too many; or what the database throws.
     func countEmailQuestion(of asker: [UInt8], nowMilliseconds: Int64, deadline: Deadline?) async throws {
         let wait = try await database.withTransaction(deadline: deadline) { transaction in
             try await QuotaStore.spend(

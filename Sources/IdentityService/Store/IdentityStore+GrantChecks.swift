@@ -5,18 +5,18 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// For how long whoever checks an app's tokens has them for itself: longer than a batch takes.
+    /// How long a worker holds the checks of an app's tokens for itself: longer than a batch takes.
     static let checksHeld: Duration = .seconds(60)
-    /// For how long a token isn't checked again, at least: a day, as Apple asks.
+    /// The minimum time between two checks of a token: a day, as Apple asks.
     static let checkPauseMilliseconds: Int64 = 86_400_000
-    /// What is added to it, by chance, so that tokens of one rush aren't all due at one time.
+    /// The maximum of the random delay added to it, so that tokens of one rush aren't all due at one time.
     static let checkSpreadMilliseconds: Int64 = 7_200_000
 
-    /// Takes the next tokens of an app that are due, for whoever has the app's checks to itself until ``finishChecks`` or for
-    /// ``checksHeld``; none if somebody else has, or checks are stopped.
+    /// Claims the next due tokens of an app. The caller has the app's checks to itself until ``finishChecks`` or for ``checksHeld``.
+    /// Empty if another worker has them, or checks are stopped.
     ///
-    /// Each token is put off for a day before the provider is asked: whoever is killed in between has skipped that day's check, and
-    /// no token is checked twice in a day.
+    /// Each token is postponed by a day before the provider is asked: a worker that is killed in between has skipped that day's check,
+    /// and no token is checked twice in a day.
     func claimChecks(
         _ provider: ProviderName,
         _ clientID: String,
@@ -72,9 +72,9 @@ extension IdentityStore {
         }
     }
 
-    /// Judges a batch of checks, and lets the next one begin. What follows for the people is ``endRefused(_:nowMilliseconds:)``.
+    /// Judges a batch of checks, and lets the next one begin. ``endRefused(_:nowMilliseconds:)`` then signs the refused users out.
     ///
-    /// - Returns: how checks go on, and whether whom the provider refused is to be signed out.
+    /// - Returns: the state of the checks, and whether users that the provider refused are to be signed out.
     func finishChecks(
         _ provider: ProviderName,
         _ clientID: String,
@@ -111,11 +111,11 @@ extension IdentityStore {
         }
     }
 
-    /// Ends the sessions that an account had by a provider when its token was checked, and forgets the token. A token that another
-    /// one took the place of meanwhile, or that is to be revoked, says nothing any more. Nor does one from before the provider told
-    /// that the person withdrew their consent of sessions from after that: they gave it anew, by a sign-in that brought no token.
+    /// Ends the sessions that an account had by a provider when its token was checked, and forgets the token. A token that was replaced
+    /// meanwhile, or that is to be revoked, says nothing any more. A token from before the provider reported that the user withdrew their
+    /// consent says nothing of sessions from after that: the user gave it anew, by a sign-in that brought no token.
     ///
-    /// - Returns: whether the token was still the one that is kept.
+    /// - Returns: whether the token was still the kept one.
     func endRefused(_ place: GrantPlace, nowMilliseconds: Int64) async throws -> Bool {
         guard let grantID = PostgresUUID(bytes: place.grantID) else { return false }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
@@ -123,7 +123,7 @@ extension IdentityStore {
             retries: 3,
             deadline: .after(Self.grantStatementLimit)
         ) { transaction in
-            // Sessions before the token's row, as whoever closes an account locks them.
+            // Sessions before the token's row, in the order in which a closing locks them.
             try await transaction.execute(
                 """
                 SELECT FROM sessions
@@ -155,7 +155,7 @@ extension IdentityStore {
         }
     }
 
-    /// Which apps' checks are stopped now, and why.
+    /// The apps whose checks are stopped now, and why.
     func stoppedChecks(nowMilliseconds: Int64) async throws(PostgresError) -> [(
         provider: String, clientID: String, reason: String
     )] {

@@ -2,21 +2,21 @@ import IdentityDomain
 import Postgres
 import RPC
 
-/// How much waits in the vault.
+/// The backlog of the vault.
 struct GrantBacklog: Sendable, Hashable {
     /// How many tokens are still to be revoked.
     var revoking: Int64 = 0
-    /// For how long the oldest of them has been waiting, in seconds.
+    /// How long the oldest of them has been waiting, in seconds.
     var oldestRevokingSeconds: Double = 0
-    /// How many are sealed under a key that is retired.
+    /// How many are sealed under a retired key.
     var underRetiredKeys: Int64 = 0
-    /// How many are sealed under a key that we haven't.
+    /// How many are sealed under a key that we don't have.
     var underUnknownKeys: Int64 = 0
 }
 
 extension IdentityStore {
-    /// Takes tokens that are to be revoked now, at most `limit`, each for a minute, then two, and so on up to six hours: until then
-    /// nobody else takes them, and after that whoever had them is gone or was not answered.
+    /// Claims tokens that are due for revocation, at most `limit`, each for a minute, then two, and so on up to six hours: until then no
+    /// other worker takes them, and after that the claiming worker is gone or got no response.
     func claimRevocations(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> [StoredGrant] {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.execute(
@@ -35,7 +35,7 @@ extension IdentityStore {
         return grants
     }
 
-    /// Forgets a token that is worth nothing any more, or of which nobody can be told. The audit log tells of it.
+    /// Forgets a token that is worth nothing any more, or that no provider can be asked to revoke. The audit log records it.
     func forgetRevoked(_ place: GrantPlace, nowMilliseconds: Int64) async throws(PostgresError) {
         guard let grantID = PostgresUUID(bytes: place.grantID) else { return }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
@@ -54,8 +54,9 @@ extension IdentityStore {
         )
     }
 
-    /// Gives up what could not be revoked for so long, at most `limit` tokens, and tells how many: nothing of a deleted account stays for
-    /// ever for a provider that doesn't answer, isn't configured any more, or a key that is gone. The audit log tells of each. By the clock of the database, which dated them.
+    /// Gives up revocations that failed for so long, at most `limit` tokens, and returns how many: no data of a deleted account stays for
+    /// ever because a provider doesn't answer or isn't configured any more, or a key is gone. The audit log records each. The age is
+    /// measured by the database's clock, which dated them.
     func giveUpRevocations(
         afterMilliseconds: Int64,
         nowMilliseconds: Int64,
@@ -80,13 +81,13 @@ extension IdentityStore {
         ).affected
     }
 
-    /// Seals anew what is sealed under retired keys: at most `limit` of it, beyond the row `after`, in one transaction.
+    /// Seals tokens under retired keys anew: at most `limit`, beyond the row `after`, in one transaction.
     ///
     /// - Parameters:
     ///   - keyIDs: the retired keys' names.
-    ///   - seal: opens and seals one; nil for what can't be opened, which stays as it is.
-    /// - Returns: the last row that was looked at, nil if there is none left; and how many were sealed anew, and how many could not
-    ///   be opened.
+    ///   - seal: opens and seals a token; nil for one that can't be opened, which stays as it is.
+    /// - Returns: the last row that was read, nil if there is none left; how many tokens were sealed anew, and how many could not be
+    ///   opened.
     func reseal(
         under keyIDs: [String],
         after: PostgresUUID?,
@@ -128,7 +129,7 @@ extension IdentityStore {
         }
     }
 
-    /// What waits, for those who watch over it.
+    /// The backlog of the vault, for monitoring.
     func grantBacklog(_ keys: VaultKeys) async throws(PostgresError) -> GrantBacklog {
         let rows = try await database.query(
             """

@@ -6,26 +6,26 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// How long a statement of an import may take.
+    /// The limit of a statement of an import.
     static let importStatementLimit: Duration = .seconds(60)
-    /// What operators are told of accounts whose people a former backend kept out.
+    /// The block reason that operators see for accounts that a former backend had blocked.
     static let importedBlockReason = "imported"
-    /// How often a batch is judged again because somebody signed in meanwhile with one of its subjects.
+    /// How often a batch is checked again because a user signed in meanwhile with one of its subjects.
     private static let importAttemptsMax = 8
-    /// How often a batch is tried again after PostgreSQL broke a deadlock.
+    /// How often a batch is retried after PostgreSQL broke a deadlock.
     private static let importRetriesMax = 5
 
-    /// Undoes a batch that found more than was known when it was judged.
+    /// Undoes a batch that found more than was known when it was checked.
     private struct BatchChanged: Error {}
 
-    /// Makes the accounts of a batch that aren't there, with their identities, in one transaction.
+    /// Creates the missing accounts of a batch, with their identities, in one transaction.
     ///
-    /// What is there stays as it is: whoever has signed in since may have linked and unlinked. Identities are taken in the order of
-    /// their names, so that two imports at once don't wait for each other crosswise; a sign-in waits with one at most.
+    /// Existing accounts stay as they are: a user who has signed in since may have linked and unlinked. Identities are taken in the order
+    /// of their names, so that two concurrent imports can't deadlock; a sign-in waits with one at most.
     ///
     /// - Parameters:
-    ///   - earlier: the accounts of the batches before that are there.
-    ///   - isDry: whether nothing is to be changed.
+    ///   - earlier: the existing accounts of the batches before.
+    ///   - isDry: whether to change nothing.
     func importAccounts(
         _ candidates: [ImportCandidate],
         source: String,
@@ -51,7 +51,7 @@ extension IdentityStore {
         throw ImportError(source, "people sign in with the very subjects that are imported, all the time; try again")
     }
 
-    /// What is known of the ids and subjects of a batch.
+    /// Existing data for the ids and subjects of a batch.
     private func importFacts(_ candidates: [ImportCandidate]) async throws -> ImportFacts {
         let users = candidates.map(\.account.userID.uuid)
         let identities = candidates.flatMap(\.identities)
@@ -103,7 +103,7 @@ extension IdentityStore {
                 orNow: nowMilliseconds
             )
         }
-        // One statement: the key of the identities to their accounts is looked at when it has ended.
+        // One statement: the foreign key from identities to accounts is checked at its end.
         let statement: Query = """
             WITH identity AS (
                 INSERT INTO provider_identities (
@@ -146,12 +146,12 @@ extension IdentityStore {
         }
     }
 
-    /// A time that a former backend told; nothing is of the future.
+    /// A time from a former backend; future times become now.
     private static func time(_ milliseconds: Int64?, orNow nowMilliseconds: Int64) -> PostgresTimestamp {
         PostgresTimestamp(milliseconds: min(milliseconds ?? nowMilliseconds, nowMilliseconds))
     }
 
-    /// The next of the ids that were made for those of a source, in the order of the old ones.
+    /// The next ids that were created for the ids of a source, in the order of the old ones.
     func importedIDs(
         of source: String,
         after oldID: String,

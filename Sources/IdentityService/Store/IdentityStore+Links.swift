@@ -14,7 +14,7 @@ struct LinkingSession: Sendable, Hashable {
 extension IdentityStore {
     /// How often a change of providers is retried after PostgreSQL broke a deadlock.
     static let linkRetriesMax = 3
-    /// How often a link is restarted because the identity signed in for the first time at that moment.
+    /// How often a link is restarted because a user signed in with the identity for the first time at that moment.
     static let linkTriesMax = 3
 
     /// Links the identity of verified credentials to an account, and uses the credentials up. The identity then opens the account.

@@ -4,27 +4,27 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// Names a stored event of a provider's message.
+/// The key of a stored event of a provider's message.
 struct NoticeKey: Sendable, Hashable {
     let provider: String
     let identifier: String
     let number: Int16
 }
 
-/// What came of a stored event.
+/// The result of applying a stored event.
 struct AppliedNotice: Sendable, Hashable {
     let provider: String
     let kind: NoticeKind
-    /// Whose account here; nil if it is about nobody whom we know.
+    /// The account here; nil if the event is about no account that we know.
     let userID: UserID?
     /// How many sessions it ended.
     let endedSessions: Int64
 }
 
 extension IdentityStore {
-    /// The most events that are read at once to be applied.
+    /// The most due events that are read at once.
     static let noticesReadMax = 64
-    /// How long a statement about notices may take.
+    /// The limit of a statement about notices.
     static let noticeStatementLimit: Duration = .seconds(30)
     private static let applyingRetriesMax = 3
 
@@ -52,7 +52,7 @@ extension IdentityStore {
                     ON CONFLICT DO NOTHING
                     """
                 )
-                // Whoever was first with this identifier has stored all of it: the others wait for its end here.
+                // The first call with this identifier has stored all of it: the others wait for its end here.
                 if rows.affected == 0 { return false }
             }
             return true
@@ -61,7 +61,7 @@ extension IdentityStore {
 
     // MARK: - Applying
 
-    /// Events that are to be applied now, those due longest first.
+    /// Events that are due now, those due longest first.
     func dueNotices(nowMilliseconds: Int64) async throws(PostgresError) -> [NoticeKey] {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.query(
@@ -79,13 +79,12 @@ extension IdentityStore {
         return keys
     }
 
-    /// Applies a stored event and forgets whom it was about, in one transaction: it happens wholly and once, whatever stops this
-    /// process.
+    /// Applies a stored event and forgets its subject, in one transaction: it happens wholly and once, even if this process stops.
     ///
-    /// Locks are taken as a sign-in takes them: the identity, then sessions in the order of their ids. A sign-in at the same
-    /// moment comes before, and its session ends too, or after, and is judged by what stands here then.
+    /// Locks are taken in the order of a sign-in: the identity, then sessions in the order of their ids. A sign-in at the same moment
+    /// comes before, and its session ends too, or after, and is judged by the state here then.
     ///
-    /// - Returns: what came of it; nil if it was applied before, or another replica is at it.
+    /// - Returns: the result; nil if the event was applied before, or another replica is applying it.
     func apply(_ key: NoticeKey, nowMilliseconds: Int64) async throws -> AppliedNotice? {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         return try await database.withTransaction(
@@ -117,7 +116,7 @@ extension IdentityStore {
         }
     }
 
-    /// Puts an event off that could not be applied.
+    /// Postpones an event that could not be applied.
     func postpone(_ key: NoticeKey, nowMilliseconds: Int64) async throws(PostgresError) {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         // Twice as long each time, up to ten minutes.
@@ -132,7 +131,7 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets messages that are too old to come again, at most `limit` events of them, and tells how many, and how many of these could
+    /// Forgets messages that are too old to come again, at most `limit` events of them, and returns how many, and how many of these could
     /// never be applied.
     func forgetNotices(
         nowMilliseconds: Int64,
@@ -162,7 +161,7 @@ extension IdentityStore {
             PostgresTimestamp.self
         )
         return NoticeEvent(
-            // A kind of a later version is none of ours.
+            // A kind that a later version stored is unknown to this one.
             kind: NoticeKind(rawValue: kind) ?? .other,
             reason: reason.flatMap(DisablingReason.init(rawValue:)),
             subject: subject,
@@ -170,7 +169,7 @@ extension IdentityStore {
         )
     }
 
-    /// Locks the identity and tells whose it is.
+    /// Locks the identity and returns its account.
     private func account(
         of event: NoticeEvent,
         provider: String,
@@ -186,7 +185,7 @@ extension IdentityStore {
         return try row.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
     }
 
-    /// Does what the event asks for and tells the audit log; returns how many sessions ended.
+    /// Applies the event's change and records it in the audit log; returns how many sessions ended.
     private func change(
         _ event: NoticeEvent,
         provider: String,
@@ -243,7 +242,7 @@ extension IdentityStore {
             """
     }
 
-    /// Tokens say in whole seconds when they were issued.
+    /// Tokens state their issue time in whole seconds.
     private static func endOfTokens(_ event: NoticeEvent, provider: String) -> Query {
         let from = PostgresTimestamp(secondsSince1970: event.atMilliseconds / 1000)
         return """
@@ -252,7 +251,7 @@ extension IdentityStore {
             """
     }
 
-    /// All that there are now: of one that was begun since the event nobody knows whether its token is from before.
+    /// All current sessions: for one that was begun since the event it is unknown whether its token is from before.
     private static func endOfSessions(_ userID: UserID, provider: String, _ now: PostgresTimestamp) -> Query {
         """
         WITH locked AS MATERIALIZED (

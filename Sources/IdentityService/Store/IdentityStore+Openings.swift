@@ -4,27 +4,27 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// What the beginning of an opening came to.
+/// The result of beginning an opening.
 enum OpeningBeginning: Sendable {
-    /// It was begun: go on with it.
+    /// It was begun: continue with it.
     case begun(Absorption)
-    /// Somebody goes on with the very same already.
+    /// Another worker already continues the same one.
     case isUnderWay
-    /// One of the two accounts is in an absorption with a third one: it turns out later.
+    /// One of the two accounts is in an absorption with a third one: retry later.
     case mustWait
-    /// It isn't opened.
+    /// The account isn't opened.
     case refused(AccountOpening.Refusal)
 }
 
 extension IdentityStore {
-    /// For how long after its beginning an opening may come to the point of no return. What it was begun for may not be so any more
-    /// then: the number may have been released. Whoever wants it begins it anew.
+    /// How long after its beginning an opening may reach the point of no return. Later its reason may no longer hold: the number may have
+    /// been released. A caller that still wants it begins it anew.
     static let openingMilliseconds: Int64 = 30_000
 
-    /// Begins the absorption by which an imported account is opened that nobody can sign in to, once it is judged under the locks of all
-    /// that both accounts consist of; and writes that down for the audit log of the account.
+    /// Begins the absorption that opens an imported account to which no user can sign in, once it is checked under the locks of all that
+    /// both accounts consist of; and records that in the audit log of the account.
     ///
-    /// Locks are taken as a link takes them: identities, then accounts in the order of their ids.
+    /// Locks are taken in the order of a link: identities, then accounts in the order of their ids.
     ///
     /// - Throws: what the database throws; then nothing is done.
     func beginOpening(
@@ -73,8 +73,8 @@ extension IdentityStore {
         }
     }
 
-    /// Which providers came to an account when it was opened for another one; nil if it wasn't, or so long ago that the audit log
-    /// doesn't know it.
+    /// The providers that an account got when it was opened for another one; nil if it wasn't, or so long ago that the audit log has
+    /// forgotten it.
     func opening(of holder: UserID, for claimant: UserID, deadline: Deadline?) async throws -> [String]? {
         let row = try await database.query(
             """
@@ -88,8 +88,8 @@ extension IdentityStore {
         return try row?.decode(0, as: [String].self)
     }
 
-    /// Whether an absorption is still to come to the point of no return: the account that stays is there, and if it is opened by this it is
-    /// still one that may be, and all of it was judged a moment ago.
+    /// Whether an absorption may still reach the point of no return: the absorbing account exists, and if the absorption opens it, it may
+    /// still be opened, and all of it was checked a moment ago.
     func isWanted(_ absorption: Absorption, nowMilliseconds: Int64) async throws -> Bool {
         let judgedFrom = PostgresTimestamp(milliseconds: nowMilliseconds - Self.openingMilliseconds)
         return try await !database.query(
@@ -105,8 +105,8 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// Tells the audit log of the account that it was opened, if it is by this absorption. Called under the locks of both accounts' rows,
-    /// while the absorption is there.
+    /// Records in the audit log of the account that it was opened, if this absorption opens it. Called under the locks of both accounts'
+    /// rows, while the absorption exists.
     func tellOpened(
         _ absorption: Absorption,
         _ providers: [String],
@@ -124,7 +124,7 @@ extension IdentityStore {
         )
     }
 
-    /// Whether the account of a sign-in is on the way into an older one that is opened for its person.
+    /// Whether the account of a sign-in is being absorbed into an older one that is opened for its person.
     func isBeingOpened(_ signIn: SignIn, _ execute: Execute) async throws -> Bool {
         try await !execute(
             """
@@ -133,14 +133,14 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// Identities of accounts that an opened one absorbs, to which a condition is added that names one.
+    /// Identities of accounts that an opened one absorbs; a condition that names one is appended.
     static let identityOnTheWay = """
         SELECT FROM provider_identities own JOIN absorptions ON absorbed = own.user_id JOIN account_openings USING (absorption_id)
         WHERE true
         """
 
-    /// Undoes a sign-in whose answer nobody gets, since the account is on the way into another: its session ends, and its credentials
-    /// are good again.
+    /// Undoes a sign-in whose response no client gets, since the account is being absorbed into another: its session ends, and its
+    /// credentials are good again.
     func undo(
         _ signIn: SignIn,
         _ sessionID: SessionID,
@@ -164,7 +164,7 @@ extension IdentityStore {
 
     // MARK: - Steps
 
-    /// Locks what both accounts consist of, and judges it.
+    /// Locks what both accounts consist of, and checks it.
     private func refusal(
         ofOpening holder: UserID,
         for claimant: UserID,
@@ -177,7 +177,7 @@ extension IdentityStore {
         try await transaction.query(
             "SELECT FROM accounts WHERE user_id = ANY(\(users)) ORDER BY user_id FOR NO KEY UPDATE"
         )
-        // A statement of its own, to see what was waited for.
+        // A statement of its own, to see the changes that were waited for.
         let rows = try await transaction.query(
             """
             SELECT user_id, imported_at IS NOT NULL, blocked_at IS NOT NULL,
@@ -222,7 +222,7 @@ extension IdentityStore {
             case .proof(let proof, _): (proof, nil)
             case .byOperator(let name): ("operator", name)
             }
-        // No credentials are taken: those of the sign-in that proved the number are given back by whoever answers it.
+        // No credentials are taken: the caller that answers the sign-in that proved the number gives its credentials back.
         try await transaction.execute(
             """
             INSERT INTO absorptions (

@@ -4,17 +4,17 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// By what an operator looks for accounts.
+/// The key of an operator's search for accounts.
 enum AccountKey: Sendable, Hashable {
     /// Its id.
     case userID(UserID)
-    /// An e-mail that a provider told, as `EmailAddress` accepts it.
+    /// An e-mail that a provider sent, as `EmailAddress` accepts it.
     case email(String)
-    /// What another backend called it.
+    /// Its id in another backend.
     case importedID(source: String, oldID: String)
 }
 
-/// What only operators are told of an account.
+/// Facts of an account that only operators see.
 struct AccountStanding: Sendable, Hashable {
     let userID: UserID
     /// Nil if it isn't blocked.
@@ -40,16 +40,16 @@ struct StoredSecurityEvent: Sendable, Hashable {
 }
 
 extension IdentityStore {
-    /// The most accounts that are found at once.
+    /// The most accounts that one search returns.
     static let accountsFoundMax = 16
     /// The most events of a page.
     static let eventsPageMax = 200
 
-    /// Looks for accounts, and writes into the audit log that it was done: about each that is found, or about nobody.
+    /// Searches for accounts, and records the search in the audit log: for each account found, or for none.
     ///
     /// - Parameters:
-    ///   - key: nil for nobody, where it is known already that there is none.
-    ///   - word: by what the operator looks, for the audit log.
+    ///   - key: nil if it is known already that no account matches.
+    ///   - word: the kind of the key, for the audit log.
     ///   - operatorName: the name in the operator's certificate; nil where callers have none.
     /// - Returns: the accounts, the oldest first, at most ``accountsFoundMax``, and whether there are more.
     func findAccounts(
@@ -106,12 +106,12 @@ extension IdentityStore {
         return (Array(found.prefix(Self.accountsFoundMax)), found.count > Self.accountsFoundMax)
     }
 
-    /// Whether there is such an account.
+    /// Returns whether the account exists.
     func isThere(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> Bool {
         try await !database.query("SELECT FROM accounts WHERE user_id = \(userID.uuid)", deadline: deadline).isEmpty
     }
 
-    /// Writes down that an operator takes a phone number from an account, before profile is told to.
+    /// Records that an operator takes a phone number from an account, before profile is called.
     func tellPhoneReleased(
         of userID: UserID,
         by operatorName: String?,
@@ -129,7 +129,7 @@ extension IdentityStore {
         )
     }
 
-    /// What the audit log has of an account, the newest first, and writes into it that it was read, which isn't in the answer.
+    /// The audit log of an account, newest first. Also records the read, which isn't in the result.
     ///
     /// - Parameter last: the last event of the page before; nil for the first page.
     func securityEvents(

@@ -1,19 +1,19 @@
 import Postgres
 import RPC
 
-/// How much waits for a target.
+/// The backlog of a target.
 struct WebhookBacklog: Sendable, Hashable {
-    /// How much is still to be told; counting stops past ten thousand, and so for ``parked``.
+    /// How many events are still to be delivered; counting stops past ten thousand, and so for ``parked``.
     var waiting: Int64 = 0
-    /// For how long the oldest of it has been tried, in seconds.
+    /// How long the oldest of them has been tried, in seconds.
     var oldestSeconds: Double = 0
-    /// How much is parked.
+    /// How many events are parked.
     var parked: Int64 = 0
     /// Whether the target answered that it is gone.
     var isStopped = false
 }
 
-/// An event that a target was not told yet, for an operator.
+/// An event that was not delivered to a target yet, for an operator.
 struct HeldWebhook: Sendable, Hashable {
     let eventID: String
     let target: String
@@ -26,7 +26,7 @@ struct HeldWebhook: Sendable, Hashable {
     let nextAt: String
 }
 
-/// Which events an operator means.
+/// The events that an operator selects.
 struct WebhookSelection: Sendable, Hashable {
     /// Those with these ids; nil for all.
     var eventIDs: [PostgresUUID]?
@@ -36,10 +36,10 @@ struct WebhookSelection: Sendable, Hashable {
 
 extension IdentityStore {
     private static let countedMax = 10_001
-    /// The most events that a transaction has told again.
+    /// The most events that one transaction replays.
     private static let replayedTogetherMax = 1_000
 
-    /// What waits for a target.
+    /// The backlog of a target.
     func webhookBacklog(of target: String, nowMilliseconds: Int64) async throws -> WebhookBacklog {
         let row = try await database.query(
             """
@@ -69,7 +69,7 @@ extension IdentityStore {
         )
     }
 
-    /// Events that were not told yet: those that are parked, the ones parked longest ago first, or those that wait, oldest first.
+    /// Undelivered events: parked ones, parked longest ago first, or waiting ones, oldest first.
     func heldWebhooks(_ which: WebhookSelection, areParked: Bool?, limit: Int) async throws -> [HeldWebhook] {
         let form = #"'YYYY-MM-DD"T"HH24:MI:SS"Z"'"#
         let rows = try await database.query(
@@ -111,9 +111,9 @@ extension IdentityStore {
         }
     }
 
-    /// Has parked events told again from now on, and stopped targets of theirs go on. Those that are parked meanwhile stay.
+    /// Retries parked events from now on, and restarts their stopped targets. Events that are parked meanwhile stay.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of events.
     func replayWebhooks(_ which: WebhookSelection, nowMilliseconds: Int64) async throws -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         var count = 0

@@ -9,7 +9,7 @@ import ServiceModels
 struct NewGrant: Sendable {
     /// The account that signed in.
     let userID: UserID
-    /// Who issued it.
+    /// The provider that issued it.
     let provider: ProviderName
     /// The provider's name for the person.
     let subject: String
@@ -17,49 +17,49 @@ struct NewGrant: Sendable {
     let clientID: String
     /// The token.
     let refreshToken: String
-    /// When the person signed in, in Unix milliseconds: of two the newer one counts.
+    /// When the person signed in, in Unix milliseconds: the newer of two grants counts.
     let grantedAtMilliseconds: Int64
 
-    /// By what is known that it is the same person at the same app. Tells nothing of the person without their subject.
+    /// Identifies the same person at the same app. Reveals nothing of the person without their subject.
     var person: [UInt8] { SHA256.hash("vestibule grant person 1\0\(provider)\0\(clientID)\0\(subject)") }
 }
 
-/// A token as it is kept.
+/// A token as it is stored.
 struct StoredGrant: Sendable, Hashable {
     let place: GrantPlace
     let sealed: SealedToken
 }
 
-/// What became of a token that was to be kept.
+/// The result of keeping a token.
 enum GrantKept: String, Sendable, Hashable, CaseIterable {
     /// It is kept.
     case kept = "kept"
-    /// The account or its link to the provider was gone by then: it will be revoked.
+    /// The account or its link to the provider was gone by then: the token will be revoked.
     case abandoned = "abandoned"
-    /// A newer one is kept of the same person, and this one ends with it.
+    /// A newer token of the same person is kept, and this one ends with it.
     case superseded = "superseded"
 }
 
 extension IdentityStore {
-    /// For how long the statements of the vault may take: nobody waits for them.
+    /// The limit of the vault's statements: no caller waits for them.
     static let grantStatementLimit: Duration = .seconds(5)
 
     /// Keeps a token, in place of the one before of the same account and app.
     ///
     /// The one before isn't revoked: at Apple and Google a revocation ends all that the person granted to the app, the new token too. For
-    /// the same reason a token that is still to be revoked, of an account that the same person left, is forgotten: they have
-    /// given their consent anew.
+    /// the same reason a token that is still to be revoked, of an account that the same person left, is forgotten: they have given their
+    /// consent anew.
     ///
-    /// If the account was absorbed meanwhile the identity opens another one: then nothing is kept, and nothing revoked that the person
-    /// still uses; their next authorization brings the token again.
+    /// If the account was absorbed meanwhile, the identity opens another one: then nothing is kept, and nothing is revoked that the
+    /// person still uses; their next authorization brings the token again.
     ///
-    /// The identity's row is locked against its deletion meanwhile: either that comes later and finds this token
+    /// The identity's row is locked against its deletion meanwhile: either the deletion comes later and finds this token
     /// (``abandonGrants(of:provider:in:)``), or this finds no identity, and the token is to be revoked from the start.
     ///
     /// - Parameters:
-    ///   - place: where it is sealed for; its row is new.
-    ///   - checkAtMilliseconds: when it is checked first, in Unix milliseconds.
-    ///   - limit: for how long the statement may take.
+    ///   - place: the place that it is sealed for; its row is new.
+    ///   - checkAtMilliseconds: the time of its first check, in Unix milliseconds.
+    ///   - limit: the limit of the statement.
     func keep(
         _ grant: NewGrant,
         at place: GrantPlace,
@@ -107,13 +107,13 @@ extension IdentityStore {
         return state == "kept" ? .kept : .abandoned
     }
 
-    /// Marks an account's tokens to be revoked: those of one provider, or all. They are revoked once the transaction is committed,
-    /// until the provider has answered, and then forgotten.
+    /// Marks an account's tokens for revocation: those of one provider, or all. Once the transaction is committed, revocation is retried
+    /// until the provider has answered; then they are forgotten.
     ///
     /// May be called before or after the identities are deleted in the same transaction, and again.
     ///
     /// - Parameter provider: the provider's name; nil for all.
-    /// - Returns: how many there are.
+    /// - Returns: the number of tokens.
     @discardableResult
     func abandonGrants(
         of userID: UserID,
@@ -121,7 +121,7 @@ extension IdentityStore {
         in transaction: PostgresTransaction
     ) async throws(PostgresError) -> Int {
         let name = provider?.value
-        // Whoever is keeping a token holds these rows until it is committed; the next statement sees it.
+        // A caller that is keeping a token holds these rows until it commits; the next statement sees the token.
         _ = try await transaction.execute(
             """
             SELECT FROM provider_identities
@@ -140,7 +140,7 @@ extension IdentityStore {
 }
 
 extension Row {
-    /// A grant of the columns that ``IdentityStore/grantColumns`` names.
+    /// The grant of the columns in ``IdentityStore/grantColumns``.
     func grant() throws(PostgresError) -> StoredGrant {
         let (grantID, userID, name, clientID, keyID, bytes) = try decode(
             PostgresUUID.self,

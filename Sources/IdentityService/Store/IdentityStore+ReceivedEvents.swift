@@ -5,10 +5,10 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// Writes down what other services told for each target that wants it, and tells which types are wanted by any. One round trip.
+    /// Stores events of other services for each target that wants them, and returns the types that any target wants. One round trip.
     ///
-    /// What is told again is there already, or was taken by its target and comes to it again with the same id. Of an account that was
-    /// closed nothing is told but that.
+    /// A repeated event is stored already, or was delivered and goes to its target again with the same id. Of a closed account no event
+    /// is delivered but the closing.
     func accept(_ events: [ReceivedEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> [String] {
         let wanted = "SELECT DISTINCT unnest(types) FROM webhook_targets"
         guard !events.isEmpty else {

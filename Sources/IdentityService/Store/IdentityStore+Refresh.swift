@@ -3,8 +3,8 @@ import Postgres
 import ServiceModels
 
 extension IdentityStore {
-    // What rows of the version before, which know only `generation`, mean by the numbers: the newest token was not received
-    // yet, the one before it was.
+    // What rows of the version before, which know only `generation`, mean by the numbers: the newest token was not received yet, the one
+    // before it was.
 
     /// The newest number that was received, of a row of `sessions session`; -1 if none was.
     static let base = "COALESCE(session.base, session.generation - 1)"
@@ -15,7 +15,7 @@ extension IdentityStore {
     /// When the base was received.
     static let acknowledgedAt = "COALESCE(session.acknowledged_at, session.rotated_at, session.created_at)"
 
-    /// What the tokens of a row `session` tell of its person, for `SELECT` after its verdict and before its number.
+    /// The person's data for the tokens of a row `session`, for `SELECT` after its verdict and before its number.
     private static let personColumns = """
         user_id, provider, client_id, created_at, expires_at,
             COALESCE(person.told_name, (SELECT told_name FROM provider_identities identity
@@ -24,7 +24,7 @@ extension IdentityStore {
             person.number, person.email, COALESCE(person.is_email_verified, false),
             COALESCE(person.is_private_email, false)
         """
-    /// Where those are from.
+    /// The source of those columns.
     private static let personSource = """
         session LEFT JOIN LATERAL (
             SELECT account.number, identity.told_name, identity.email, identity.is_email_verified,
@@ -35,15 +35,15 @@ extension IdentityStore {
         ) person ON true
         """
 
-    /// The statement of nearly all refreshes: it moves the session on if ``refreshStatement(_:presentedAtMilliseconds:nowMilliseconds:)``
-    /// would judge `rotated` or `sibling`, for a fourth less of the server's work, and gives the same columns. Else it does nothing
-    /// and gives no row, and the other one is asked.
+    /// The statement of nearly all refreshes: it advances the session if ``refreshStatement(_:presentedAtMilliseconds:nowMilliseconds:)``
+    /// would judge `rotated` or `sibling`, for a fourth less of the server's work, and returns the same columns. Otherwise it does
+    /// nothing and returns no row, and the other statement is used.
     func usualRefreshStatement(_ token: RefreshToken, nowMilliseconds: Int64) -> Query {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
         let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
         let number = Int64(token.number)
-        // The condition is looked at again on the row as another statement left it, if this one had to wait for it.
+        // The condition is checked again on the row as another statement left it, if this one had to wait for it.
         return """
             WITH session AS (
                 UPDATE sessions session SET
@@ -70,10 +70,9 @@ extension IdentityStore {
 
     /// The statement of a refresh.
     ///
-    /// Tokens are numbered as they are issued: `generation` is the newest. What lies between the base and it was issued for
-    /// the base and is not known to be received by anybody, so whoever comes back with the base, however late, gets another
-    /// one beside them. The first of them that is used is the base from then on, and the others are worth nothing: one that
-    /// is presented shows that two have tokens of the session.
+    /// Tokens are numbered as they are issued: `generation` is the newest. The tokens between the base and it were issued for the base,
+    /// and may not have been received. So a client that presents the base again, however late, gets another one beside them. The first of
+    /// them that is used becomes the base, and the others are worth nothing: if one is presented, two clients have tokens of the session.
     func refreshStatement(
         _ token: RefreshToken,
         presentedAtMilliseconds: Int64,
@@ -85,10 +84,10 @@ extension IdentityStore {
         let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
         let number = Int64(token.number)
         let numberMax = Int64(UInt32.max)
-        // Of what was received between the base of an older copy of the database and a number ahead of it nothing is known. It
-        // counts as received in turn: access tokens of it may be in use, and are none of a dead sibling.
+        // Nothing is known of the numbers that were received between the base of an older copy of the database and a number ahead of it.
+        // They count as received in turn: access tokens of them may be in use, and don't belong to a dead sibling.
         //
-        // What the row becomes is told by what was read under its lock alone. The update first tries the row as it was when the
+        // Only what was read under the row's lock decides what the row becomes. The update first tries the row as it was when the
         // statement began, and the table's CHECK refuses a mixture of both before it is found that the row has changed since.
         return """
             WITH session AS MATERIALIZED (

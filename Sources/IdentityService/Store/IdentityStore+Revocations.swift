@@ -3,15 +3,15 @@ import Postgres
 import RPC
 import ServiceModels
 
-/// What a look at the log of ended sessions is after: all that a snapshot of the database did not see, or nothing yet.
+/// The position of a read of the log of ended sessions: the next read returns what this snapshot of the database did not see.
 struct RevocationSnapshot: Sendable, Hashable {
     /// As PostgreSQL writes it: the oldest transaction that was under way, the next one to begin, and those under way between.
     let text: String
 
-    /// No session that ended by a transaction before this one is told later.
+    /// No session that ended by a transaction before this one is reported later.
     var horizon: UInt64 { text.split(separator: ":").first.flatMap { UInt64($0) } ?? 0 }
 
-    /// A snapshot that saw less: what so many transactions before its horizon did, or were not seen to, counts as not seen.
+    /// A snapshot that saw less: the work of so many transactions before its horizon, whether it saw it or not, counts as not seen.
     func doubted(by count: UInt64) -> RevocationSnapshot {
         let from = Self.doubted(horizon, by: count)
         return RevocationSnapshot(text: "\(from):\(from):")
@@ -21,7 +21,7 @@ struct RevocationSnapshot: Sendable, Hashable {
     static func doubted(_ horizon: UInt64, by count: UInt64) -> UInt64 { max(horizon, count + 1) - count }
 }
 
-/// Which database it is: numbers of transactions mean something in it alone, and up to a failover.
+/// Identifies a database: numbers of transactions mean something in it alone, and only until a failover.
 struct DatabaseIdentity: Sendable, Hashable {
     let systemIdentifier: Int64
     /// Changes when a standby takes over or a backup is restored.
@@ -32,12 +32,12 @@ struct DatabaseIdentity: Sendable, Hashable {
 struct RevocationsRead: Sendable, Hashable {
     let snapshot: RevocationSnapshot
     let database: DatabaseIdentity
-    /// Sessions that were begun before it have ended, in Unix milliseconds.
+    /// Sessions that were begun before this time have ended, in Unix milliseconds.
     let sessionsFromMilliseconds: Int64
     let sessionIDs: [SessionID]
-    /// Changes of accounts of which their owners are notified; none in a reading by place.
+    /// Changes of accounts of which their owners are notified; none in a read by place.
     var accountChanges: [AccountChange] = []
-    /// The last one's place in the log; nil if there is none.
+    /// The last session's place in the log; nil if there is none.
     let last: RevocationPlace?
 }
 
@@ -46,25 +46,25 @@ struct RevocationPlace: Sendable, Hashable {
     let transaction: UInt64
     let id: Int64
 
-    /// Before all of a transaction.
+    /// The place before all of a transaction.
     static func before(transaction: UInt64) -> RevocationPlace { RevocationPlace(transaction: transaction, id: 0) }
 }
 
 extension IdentityStore {
-    /// The longest that an access token of a session that ended may look valid: the longest lifetime that can be configured,
-    /// since that of the token may not be today's.
+    /// The longest that an access token of an ended session may look valid: the longest lifetime that can be configured, since the
+    /// token's may not be today's.
     static let tokensBelievedMilliseconds = SessionTokenMint.accessTokenSecondsMax * 1000
-    /// Beyond that for clocks that differ, and transactions that take long.
+    /// The margin beyond that for clocks that differ, and transactions that take long.
     static let revocationMarginMilliseconds: Int64 = 1_200_000
-    /// For how long it is kept which sessions ended.
+    /// How long ended sessions are remembered.
     static let revocationsKeptMilliseconds = tokensBelievedMilliseconds + revocationMarginMilliseconds
     /// The same in seconds.
     static let revocationsKeptSeconds = revocationsKeptMilliseconds / 1000
-    /// Replicas that end sessions notify the others on it.
+    /// The channel by which replicas that end sessions notify the others.
     static let revocationChannel = "vestibule_identity_revocations"
 
-    /// All at once in one statement, since it is the statement's snapshot that the rest is told by. A row that was restored from
-    /// elsewhere may carry a number that is still to come: it is left out until that has.
+    /// All at once in one statement, since the rest is read by that statement's snapshot. A row that was restored from elsewhere may have
+    /// a transaction number that is still to come: it is left out until then.
     private static let here = """
         SELECT pg_current_snapshot()::text AS snapshot, (SELECT system_identifier FROM pg_control_system()) AS system,
             left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline, (SELECT sessions_from FROM session_epoch) AS epoch
@@ -73,11 +73,11 @@ extension IdentityStore {
     private static let columnCount = 7
     fileprivate static let isPast = "xid < pg_snapshot_xmax(pg_current_snapshot())"
 
-    /// What ended since a snapshot, in no order.
+    /// Sessions that ended since a snapshot, in no order.
     ///
     /// - Parameters:
-    ///   - earlier: a snapshot of the same database; nil for none of it.
-    ///   - limit: the most sessions to read. If so many come there may be more.
+    ///   - earlier: a snapshot of the same database; nil reads no ended sessions.
+    ///   - limit: the most sessions to read. If as many are returned, there may be more.
     ///   - changesMax: the most changes of accounts to read. Those beyond are never read: their owners find them in their lists.
     func revocations(
         since earlier: RevocationSnapshot?,
@@ -105,7 +105,7 @@ extension IdentityStore {
         )
     }
 
-    /// What ended behind a place, in the order of the log, and whatever its transaction's fate was before.
+    /// Sessions that ended behind a place, in the order of the log, no matter what became of their transactions before.
     func revocations(
         after place: RevocationPlace,
         limit: Int,
@@ -147,7 +147,7 @@ extension IdentityStore {
         return RevocationsRead(
             snapshot: RevocationSnapshot(text: snapshot),
             database: DatabaseIdentity(systemIdentifier: system, timeline: timeline),
-            // Without its row nobody is let in.
+            // Without the epoch's row all sessions count as ended.
             sessionsFromMilliseconds: max(0, (epoch ?? PostgresTimestamp(microsecondsSince1970: .max)).milliseconds),
             sessionIDs: sessionIDs,
             accountChanges: accountChanges,
@@ -157,13 +157,13 @@ extension IdentityStore {
 
     private static let unreadable = PostgresError.decoding(CellDecodingError(column: 0, reason: "no snapshot"))
 
-    /// Tells all replicas that sessions have ended. In a transaction of its own: notifying takes a lock until the commit, of
-    /// which the server has one.
+    /// Notifies all replicas that sessions have ended. In a transaction of its own: notifying takes a lock until the commit, and the
+    /// server has only one.
     func notifyOfRevocations() async throws(PostgresError) {
         try await database.execute("SELECT pg_notify(\(Self.revocationChannel), '')")
     }
 
-    /// Forgets which sessions ended, where no token of theirs looks valid any more, at most `limit` of them, and tells how many.
+    /// Forgets ended sessions whose tokens no longer look valid, at most `limit`, and returns how many.
     func forgetRevocations(limit: Int) async throws(PostgresError) -> Int {
         let rows = try await database.execute(
             """
@@ -178,7 +178,7 @@ extension IdentityStore {
 }
 
 extension Query.StringInterpolation {
-    /// Whether a row was written by a transaction that a snapshot did not see, and is no later one's.
+    /// Whether a row was written by a transaction that a snapshot did not see, and that isn't still to come.
     fileprivate mutating func appendInterpolation(isUnseenBy snapshot: String) {
         appendLiteral("(xid >= pg_snapshot_xmax(")
         appendInterpolation(snapshot)

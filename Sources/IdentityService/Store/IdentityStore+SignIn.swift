@@ -53,9 +53,9 @@ extension IdentityStore {
     /// statement calls ends the least recently used ones, for one sign-in to an account after the other.
     ///
     /// - Parameter reservation: an address to reserve for the account in the same transaction; nil if there is none.
-    /// - Throws: `IdentityError.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
-    ///   were ended, or its provider said that such tokens count no more; `providerAccountDisabled`, `accountBlocked`, `tokenStale`, `accountNotFound`, `ticketInvalid` and `emailTaken`, which change nothing; or what the
-    ///   database throws.
+    /// - Throws: `IdentityError.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions were ended,
+    ///   or before its provider declared such tokens void; `providerAccountDisabled`, `accountBlocked`, `tokenStale`, `accountNotFound`,
+    ///   `ticketInvalid` and `emailTaken`, which change nothing; or what the database throws.
     func openSession(
         _ signIn: SignIn,
         new: NewSession,

@@ -67,7 +67,7 @@ extension AccountStore {
     }
 
     /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and among these to the
-    /// one who has been a member for longest. Members in doubt, and after them members by an unproven number, are chosen only if there is
+    /// longest-standing one. Members in doubt, and after them members by an unproven number, are chosen only if there is
     /// no other. A member whose account is closed comes last, and passes the group on when their data in it is deleted. A group without
     /// members keeps its owner.
     static func giveToHeirs(

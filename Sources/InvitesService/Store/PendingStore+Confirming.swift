@@ -28,7 +28,7 @@ extension PendingStore {
         let isInDoubt: Bool
     }
 
-    /// Confirms a pending user or one who asks to join, who becomes a member, or keeps a member in doubt. A member without doubt stays one.
+    /// Makes a pending user or a user who asks to join a member, or keeps a member in doubt. A member without doubt stays one.
     ///
     /// - Throws: ``InvitesError/notAMember``, ``InvitesError/roleInsufficient``, ``InvitationError/memberUnconfirmed``,
     ///   ``InvitesError/memberNotFound``, ``InvitationError/personChanged``, ``InvitationError/nothingToConfirm``,
@@ -152,8 +152,8 @@ extension PendingStore {
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         guard group.openness == .confirm else { throw InvitesError.invitation(.nothingToConfirm) }
-        // The row must wait for this user: no other user has the number, and this one neither declined nor blocks the adders, nor the
-        // caller, from whom a blocked user stays hidden.
+        // The row must wait for this user: no other user has the number, and this one neither declined nor blocks the adders. Nor
+        // do they block the caller, for whom they don't exist then.
         let isBlocked = try await transaction.query(
             """
             SELECT FROM blocked_inviters WHERE user_id = \(new.userID.uuid) AND inviter_user_id = \(new.callerID.uuid)

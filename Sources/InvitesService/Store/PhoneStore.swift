@@ -102,8 +102,8 @@ struct PhoneStore: Sendable {
 
     /// Deletes events that were applied before a time, at most `limit` of them, and returns how many.
     ///
-    /// An event is sent again within seconds or, after an outage, until it was answered; one that comes after its
-    /// place here was forgotten is applied again with the ones behind it, and ends where they end.
+    /// An event is retried within seconds or, after an outage, until it was answered. If one arrives after its record here was deleted, it
+    /// is applied again with the ones behind it, and the result is the same.
     func forgetEvents(appliedBeforeMilliseconds: Int64, limit: Int) async throws -> Int {
         let time = PostgresTimestamp(milliseconds: appliedBeforeMilliseconds)
         let rows = try await database.execute(

@@ -4,7 +4,7 @@ import Postgres
 import ServiceKit
 import ServiceStore
 
-/// Quotas of users' actions, with errors that name the user's own limit.
+/// Quotas of users' actions, which throw this service's own error.
 enum UserCount {
     /// Throws if a user has used up a quota, before their request costs others any work. Locks nothing.
     ///

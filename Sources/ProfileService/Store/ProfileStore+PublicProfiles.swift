@@ -5,7 +5,7 @@ import RPC
 import ServiceModels
 
 extension ProfileStore {
-    /// The public profiles of users, for those who have a profile. One round trip.
+    /// The public profiles of those users that have a profile. One round trip.
     func publicProfiles(of userIDs: [UserID], deadline: Deadline?) async throws -> [PublicProfile] {
         let rows = try await database.query(
             "SELECT user_id, display_name, username, avatar FROM profiles WHERE user_id = ANY(\(userIDs.map(\.uuid)))",
