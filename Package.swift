@@ -439,6 +439,7 @@ let package = Package(
             [
                 "InvitesDomain", "InvitesService", "Models", "Postgres", "ProfileDomain",
                 "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", "TestDatabases",
+                "TestWaits",
             ]
         ),
         tests(

@@ -4,15 +4,15 @@ import HTTPTypes
 import JOSE
 import RPC
 
-/// From what a service answered to what a client is told: the one place that decides it.
+/// Maps errors of services to responses for clients; no other place decides this.
 ///
-/// A domain error's reason is the problem's code, and its message, which is written for people, the detail. What fails
-/// on our side is told by status and code alone. Source of the statuses: google.rpc.Code's mapping to HTTP.
+/// A domain error's reason is the problem's code, and its message, which is written for people, the detail. For failures
+/// on our side clients get status and code alone. Source of the statuses: google.rpc.Code's mapping to HTTP.
 extension Problem {
     /// How long to wait where a service does not say.
     private static let defaultWait = Duration.seconds(1)
 
-    /// What clients are told about whatever a route threw.
+    /// The problem that clients get for any error that a route threw.
     init(answering error: any Error) {
         switch error {
         case let problem as Problem: self = problem
@@ -22,16 +22,16 @@ extension Problem {
         }
     }
 
-    /// What clients are told about a failed call.
+    /// The problem that clients get for a failed call.
     ///
-    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If it hasn't, and the
-    ///   service doesn't say that nothing was done, nobody knows it, and the client isn't told to try again.
+    /// - Parameter mayBeRepeated: whether the call is idempotent. If it isn't, and the service doesn't say that nothing was
+    ///   done, the outcome is unknown, and the response doesn't ask the client to retry.
     init(answering error: RPCError, mayBeRepeated: Bool) {
         self = mayBeRepeated || Self.isOutcomeKnown(error) ? Self.problem(error) : Self.outcomeUnknown(error)
     }
 
-    /// What to throw for a failed call that has an effect each time it is made: the error if it certainly did nothing, else that
-    /// nobody knows.
+    /// What to throw for a failed call that is not idempotent: the error if the call certainly did nothing, else a problem that
+    /// says that the outcome is unknown.
     static func unlessRepeatable(_ error: RPCError) -> any Error {
         isOutcomeKnown(error) ? error : outcomeUnknown(error)
     }
@@ -47,7 +47,7 @@ extension Problem {
         }
     }
 
-    /// What the services' OUTCOME_UNKNOWN says, and what a call that broke off says of itself. Without `Retry-After`.
+    /// The problem for the services' OUTCOME_UNKNOWN and for a call that broke off. Without `Retry-After`.
     private static func outcomeUnknown(_ error: RPCError) -> Problem {
         Problem(
             error.code == .deadlineExceeded ? .gatewayTimeout : .internalServerError,
@@ -61,8 +61,8 @@ extension Problem {
 
     private static func problem(_ error: RPCError) -> Problem {
         if error.reason == outcomeUnknownReason { return outcomeUnknown(error) }
-        // A service doesn't take identity's word for the person: keys or clocks of ours are at fault, and no app may take it
-        // for the end of its session.
+        // A service rejected identity's proof of the user: our keys or clocks are wrong, and no app may take it for the end of
+        // its session.
         if error.isAboutCallerProof {
             return internalFault(error, .serviceUnavailable, "This is not available right now. Please try again.")
                 .retryingAfter(defaultWait)
@@ -104,7 +104,7 @@ extension Problem {
         }
     }
 
-    /// Somebody asked for what cannot be: reason, message and fields are for them.
+    /// The client's request is at fault: reason, message and fields are for the client.
     private static func domain(_ error: RPCError, _ status: HTTPResponse.Status, _ detail: String) -> Problem {
         let reason = error.reason
         let fields = error.fieldViolations.map { field in
@@ -114,7 +114,7 @@ extension Problem {
                 detail: field.description
             )
         }
-        // Without a reason the message is a developer's, not ours to show.
+        // Without a reason the message is for developers and is not shown.
         var problem = Problem(
             status,
             code: reason ?? error.code.description,
@@ -132,14 +132,14 @@ extension Problem {
         return problem
     }
 
-    /// Something of ours failed: the code may be told, the message not.
+    /// A failure on our side: clients get the code, but not the message.
     private static func internalFault(_ error: RPCError, _ status: HTTPResponse.Status, _ detail: String) -> Problem {
         Problem(status, code: error.reason ?? error.code.description, detail: detail, cause: CallFailure(error))
     }
 
     /// RFC 6750 section 3.1: `invalid_token` where an access token was presented, not where signing in failed.
     private static func challenge(_ reason: String?) -> String {
-        // Of the provider's access token, which is no bearer token of ours.
+        // It concerns the provider's access token, which is no bearer token of ours.
         if reason == "ACCESS_TOKEN_FOREIGN" { return Authentication.challenge }
         let isAboutSession = reason.map { $0.hasPrefix("ACCESS_TOKEN_") || $0.hasPrefix("SESSION_") } ?? true
         return isAboutSession ? Authentication.invalidTokenChallenge : Authentication.challenge
@@ -147,11 +147,11 @@ extension Problem {
 }
 
 extension RPCError {
-    /// Whether a service refused identity's proof of the person whom this gateway called for.
+    /// Whether a service rejected identity's proof of the user for whom this gateway called.
     var isAboutCallerProof: Bool { code == .unauthenticated && reason?.hasPrefix("CALLER_PROOF_") == true }
 }
 
-/// A failed call as the log tells it: with the message, and with the cause if it failed on this side.
+/// A failed call for the log: with the message, and with the cause if it failed on this side.
 private struct CallFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Requests by route, method and status. Any thread.
 package final class RequestMetrics: MetricsSource {
-    /// The methods that are told apart; any other is `other`, as a client may say whatever it likes.
+    /// The methods with series of their own; any other counts as `other`, since a client may send any name.
     static let methods = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "other"]
-    /// What stands for requests that no route answers.
+    /// The path of requests that no route answers.
     static let noRoute = "none"
 
     /// A route's path and a method.

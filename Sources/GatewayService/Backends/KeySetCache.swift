@@ -1,7 +1,7 @@
 import API
 import RPC
 
-/// Our public keys and our name as identity last told them: asked for once per max-age, and served stale while identity is down.
+/// Our public keys and our issuer as identity last sent them: fetched once per max-age, and served stale while identity is down.
 actor KeySetCache {
     /// A key set and for how long clients may keep it.
     struct Answer: Sendable, Hashable {
@@ -32,7 +32,7 @@ actor KeySetCache {
         self.now = now
     }
 
-    /// The key set. Many who ask at once share one call.
+    /// The key set. Concurrent callers share one call.
     ///
     /// - Throws: `RPCError` if identity does not answer and nothing was ever fetched.
     func answer(timeout: Duration) async throws -> Answer {

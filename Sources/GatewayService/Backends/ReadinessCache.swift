@@ -1,8 +1,8 @@
 import API
 import RPC
 
-/// What the services said of their readiness a moment ago: anybody may ask the gateway, and each answer would be a call to
-/// every service.
+/// The services' recent answers about their readiness. They are cached because any client may ask the gateway, and each answer
+/// would be a call to every service.
 actor ReadinessCache {
     /// Whether a service takes calls.
     struct Answer: Sendable, Hashable {
@@ -10,7 +10,7 @@ actor ReadinessCache {
         let isServing: Bool
     }
 
-    /// What is told of the gateway.
+    /// The readiness of the gateway.
     struct Readiness: Sendable, Hashable {
         let services: [Answer]
         /// Whether requests may be sent here: every service takes calls, and the gateway isn't being stopped.
@@ -53,7 +53,7 @@ actor ReadinessCache {
     func answers(_ options: CallOptions) async -> [Answer] {
         if let kept, now() < kept.until { return kept.answers }
         if let asking { return await asking.value }
-        // By itself, so that a first one who goes away takes the answer from nobody.
+        // In a task of its own, so that the other callers get the answer if the first one is cancelled.
         let asking = Task { await ask(options) }
         self.asking = asking
         return await asking.value

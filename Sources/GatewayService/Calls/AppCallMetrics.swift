@@ -14,7 +14,7 @@ final class AppCallMetrics: MetricsSource {
     /// Bounded by the methods of the router and the codes.
     private let counts: Mutex<[MethodDescriptor: Counts]>
 
-    /// Counts calls of these methods; each is told of before it is called, so that a rate over it begins at zero.
+    /// Counts calls of these methods. Each has a series before its first call, so that a rate over it begins at zero.
     init(_ methods: [MethodDescriptor] = AppCallMetrics.methods) {
         counts = Mutex(Dictionary(uniqueKeysWithValues: methods.map { ($0, Counts()) }))
     }

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 /// What surrounds every RPC of apps, as `RouteHandler` surrounds every route: the call's id and deadline, the limits of the
-/// client's address, errors that tell nothing of ours, one log line and one count.
+/// client's address, errors that disclose no internals, one log line and one count.
 struct AppCalls: Sendable {
     /// The metadata that names a call in our logs, in requests and in answers.
     static let requestIDKey = "x-request-id"
@@ -19,7 +19,7 @@ struct AppCalls: Sendable {
 
     /// Answers a call by `body`.
     ///
-    /// - Throws: what its client is told.
+    /// - Throws: the error for its client.
     func answer<Response: Sendable>(
         _ context: ServerContext,
         _ body: (Caller) async throws -> Response
@@ -40,12 +40,12 @@ struct AppCalls: Sendable {
         }
     }
 
-    /// What the client of a call is told whose message is none. Nothing is done for it, but it counts as any other.
+    /// The error for a call with a malformed message. Nothing is done for the call, but it counts as any other.
     func refusal(of context: ServerContext, _ error: RPCError) -> RPCError {
         let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
         context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
         var told = error
-        // What is wrong with a stranger's bytes is no news for the log.
+        // Faults in a client's bytes don't belong in the log.
         told.cause = nil
         do {
             try rateLimit.admit(.rpc(call), isAuth: context.method.service == AuthServiceMethods.serviceName)

@@ -78,7 +78,7 @@ struct AppRouter: Sendable {
         }
     }
 
-    /// The stream of those who watch their groups.
+    /// Adds the stream of group events.
     private func addWatch(to router: inout Router) {
         router.serverStreaming(
             GroupServiceMethods.watchGroups,

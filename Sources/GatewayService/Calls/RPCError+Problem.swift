@@ -4,8 +4,8 @@ import HTTPTypes
 import RPC
 
 extension RPCError {
-    /// What callers of an RPC are told about whatever a method threw: what a route answers for it, with the problem's code as
-    /// the reason, under the code of gRPC that says the same.
+    /// The error that callers of an RPC get for any error that a method threw: the same as a route's problem, with the problem's
+    /// code as the reason, under the corresponding code of gRPC.
     init(answering error: any Error) {
         let problem = Problem(answering: error)
         self = .domain(
@@ -20,7 +20,7 @@ extension RPCError {
     }
 
     private static func code(of error: any Error, _ status: HTTPResponse.Status) -> Status.Code {
-        // What a service refused keeps its code: several of them are one status.
+        // A service's refusal keeps its code: several codes map to one status.
         if let error = error as? RPCError, !error.isAboutCallerProof {
             switch error.code {
             case .ok, .unknown, .internalError, .dataLoss: return .internalError

@@ -29,8 +29,8 @@ struct AppURL: Sendable, Hashable {
         return "\(base)?\(query)&\(added)"
     }
 
-    /// What we say in the query ourselves, and what apps look for there beside it: one that is told it twice, or by whoever
-    /// made the link to the start, might believe the wrong one.
+    /// Names that we put in the query ourselves, and others that apps look for there. An app that gets one twice, or from the
+    /// author of the link to the start, might believe the wrong value.
     private static let ours: Set<String> = [
         "id_token", "code", "error", "error_description", "state", "email", "name", "user",
     ]

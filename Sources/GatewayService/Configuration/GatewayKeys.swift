@@ -105,7 +105,7 @@ enum GatewayKeys {
             RFC 7239's Forwarded is not read.
             """
     )
-    /// What ``trustedProxies`` replaced; whoever still sets it would be without limits that he believes in.
+    /// The key that ``trustedProxies`` replaced; an operator who still sets it would lack limits that they rely on.
     static let replacedProxyCount = "VESTIBULE_GATEWAY_PROXY_COUNT"
     static let strictTransport = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_STRICT_TRANSPORT",

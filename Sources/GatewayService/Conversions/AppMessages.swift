@@ -1,7 +1,7 @@
 import API
 import SwiftProtobuf
 
-// From what services answer to what apps are told.
+// Conversions from responses of services to responses for apps.
 
 extension AppV1.SessionTokens {
     /// The tokens without those of dialects.

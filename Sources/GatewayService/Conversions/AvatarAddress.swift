@@ -14,10 +14,10 @@ struct AvatarAddress: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// What apps are told for an avatar of a profile; empty for none.
+    /// The URL that apps get for an avatar of a profile; empty for none.
     func url(of avatar: String) -> String { avatar.hasPrefix(Self.prefix) ? base + avatar : avatar }
 
-    /// The avatar's name at profile, of what an app sends: who sends back what it was told leaves the avatar as it is.
+    /// The avatar's name at profile, of a URL that an app sends: an app that sends back our URL leaves the avatar as it is.
     func name(of url: String) -> String {
         guard !base.isEmpty, url.hasPrefix(base + Self.prefix) else { return url }
         return String(url.dropFirst(base.count))

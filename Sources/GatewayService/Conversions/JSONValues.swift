@@ -24,7 +24,7 @@ extension OpenAPI.Schema {
     )
     private static let phoneNumberBytesMax = 128
 
-    /// A phone number that a client is told.
+    /// A phone number in a response.
     static func phoneNumberOrNull(_ description: String) -> Self {
         text(description, pattern: "^[+][1-9][0-9]{3,14}$", orNull: true)
     }

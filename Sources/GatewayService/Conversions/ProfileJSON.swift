@@ -44,7 +44,7 @@ extension OpenAPI.Schema {
 }
 
 extension OpenAPI.Schema {
-    /// A picture that a client is told.
+    /// A picture in a response.
     static let avatarOrNull = text(
         "An https URL, or the path of an uploaded picture at this server where it doesn't know its public URL.",
         pattern: "^(https?://|/avatars/)",

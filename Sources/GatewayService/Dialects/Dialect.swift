@@ -4,7 +4,7 @@ import HTTPJSON
 /// is off unless the configuration names it.
 ///
 /// A dialect is words alone: paths, members and errors. What is true is decided by identity, profile and invites, which its
-/// routes call like all others do; whom one signs in, the others and our own routes know as the same account.
+/// routes call like all others do; all dialects and our own routes lead to the same account.
 enum Dialect: String, CaseIterable, Sendable {
     /// One token for everything, below `/api/auth`.
     case singleToken = "single-token"

@@ -2,7 +2,7 @@ import HTTPJSON
 import RPC
 import ServiceKit
 
-/// Whom a rate limit counts as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
+/// What a rate limit counts as one client: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
 enum ClientAddress: Hashable, Sendable {
     case v4(IPAddress)
     case v6(prefix: UInt64)
@@ -19,7 +19,7 @@ enum ClientAddress: Hashable, Sendable {
         if case .v6(let prefix) = self { prefix >> 16 } else { nil }
     }
 
-    /// The address as the services are told it: `192.0.2.1`, or the first of the /64: `2001:db8:0:1::`. Nil if there is
+    /// The address as it is sent to the services: `192.0.2.1`, or the first of the /64: `2001:db8:0:1::`. Nil if there is
     /// none.
     var text: String? {
         switch self {
@@ -34,7 +34,7 @@ enum ClientAddress: Hashable, Sendable {
 
 /// The proxies that are ours, and so whose word for a client's address counts.
 struct TrustedProxies: Sendable {
-    /// The most entries of X-Forwarded-For that are looked at: as many proxies of ours a request has never come through.
+    /// The maximum of X-Forwarded-For entries that are read: no request comes through as many proxies of ours.
     static let hopsMax = 16
 
     let networks: [IPNetwork]

@@ -27,10 +27,10 @@ final class RateLimit: Sendable {
 
     /// The paths of ``Policy/auth`` begin with one of these: ours and those of the dialects.
     static let pathPrefixes = ["/auth/"] + Dialect.allCases.map(\.signInPrefix).filter { !$0.hasPrefix("/auth/") }
-    /// How many times what one /64 may the /48 around it may. A site has a /48 and would be 65,536 clients otherwise; but
+    /// The limit of a /48 as a multiple of that of a /64. A site has a /48 and would be 65,536 clients otherwise; but
     /// a mobile network may serve as many phones from one.
     static let siteFactor = 16.0
-    /// How seldom is told that X-Forwarded-For was ignored.
+    /// The shortest time between two warnings of an ignored X-Forwarded-For.
     static let warningInterval = Duration.seconds(600)
 
     private let proxies: TrustedProxies
@@ -55,9 +55,9 @@ final class RateLimit: Sendable {
         proxies.client(peer: caller.peer.ipAddress, forwarded: caller.headers[.forwardedFor])
     }
 
-    /// Lets requests to routes in, whoever makes them; throws 429 with the time to wait.
+    /// Admits requests to routes by client address; throws 429 with the time to wait.
     ///
-    /// By the route that a request matched and never by its path: a path can be written in more ways than one.
+    /// The matched route decides what counts, never the path: a path can be written in more ways than one.
     func admission(to routes: [Route]) -> @Sendable (Request, RouteContext) throws -> Void {
         let isAuth = routes.map { route in Self.pathPrefixes.contains(where: route.path.hasPrefix) }
         return { [self] request, context in
@@ -65,7 +65,7 @@ final class RateLimit: Sendable {
         }
     }
 
-    /// Lets a request or a call in, whoever makes it.
+    /// Admits a request or a call by client address.
     ///
     /// - Parameter isAuth: whether ``Policy/auth`` counts it.
     /// - Throws: 429 with the time to wait.
@@ -78,7 +78,7 @@ final class RateLimit: Sendable {
         if isAuth { try Self.check(auth.take(client, nowNanoseconds: now)) }
     }
 
-    /// Lets an account's request in, once its token was verified.
+    /// Admits an account's request, once its token was verified.
     ///
     /// - Parameter isChange: whether the request changes something.
     /// - Throws: 429 with the time to wait.
@@ -97,8 +97,8 @@ final class RateLimit: Sendable {
         ).retryingAfter(wait)
     }
 
-    /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
-    /// may be a person's.
+    /// Warns an operator who forgot to name the proxy: all clients share one bucket then. Without the address: it may be a
+    /// person's.
     private func warnOfIgnoredProxy(_ logger: @autoclosure () -> Logger) {
         let now = nowNanoseconds()
         let next = nextWarningNanoseconds.load(ordering: .relaxed)
@@ -127,7 +127,7 @@ private final class AddressLimit: Sendable {
         sites = Mutex(TokenBuckets(site, slotsPerRow: slotsPerRow))
     }
 
-    /// Takes a token; nil if there was one, else how long until there is.
+    /// Takes a token. Returns nil if there was one, else how long until there is one.
     func take(_ client: ClientAddress, nowNanoseconds: UInt64) -> Duration? {
         if let wait = clients.withLock({ $0.take(client, nowNanoseconds: nowNanoseconds) }) { return wait }
         guard let site = client.site else { return nil }

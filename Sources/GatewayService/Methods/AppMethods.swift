@@ -5,7 +5,7 @@ import RPC
 /// What apps may ask (`vestibule.app.v1`), one method a file. A JSON route makes the same message of its body and calls the same
 /// method; none of them knows what brought the request.
 struct AppMethods: Sendable {
-    /// How long profile may take to tell what is missing.
+    /// How long profile may take to say what is missing.
     static let profileWait = Duration.seconds(2)
 
     let identity: IdentityServiceClient
@@ -27,7 +27,7 @@ struct AppMethods: Sendable {
 
     /// What the profile of a user whose session was opened just now still lacks; nil if profile can't tell soon.
     ///
-    /// The session exists by then and its tokens are told only once, so a profile service that is down must not lose them.
+    /// The session exists by then and its tokens are sent only once, so a profile service that is down must not lose them.
     func missingFields(_ proofs: IdentityV1.CallerProofs, _ caller: Caller) async -> [String]? {
         do {
             let options = caller.callOptions(limit: Self.profileWait).proving(proofs.profile)

@@ -1,7 +1,7 @@
 import API
 
 extension AppMethods {
-    /// Tells whether the user could take a username now, and suggests others for one that is taken. Profile limits it by user and
+    /// Returns whether the user could take a username now, and suggests others for one that is taken. Profile limits it by user and
     /// by address.
     func checkUsername(
         _ request: AppV1.CheckUsernameRequest,

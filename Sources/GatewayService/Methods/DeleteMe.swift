@@ -4,7 +4,7 @@ import SwiftProtobuf
 extension AppMethods {
     /// Deletes the user's account, or schedules its deletion.
     ///
-    /// Identity judges the token with the deletion: asked before, it would refuse whoever asks again because the answer was lost.
+    /// Identity judges the token with the deletion: asked before, it would reject a retry after a lost response.
     func deleteMe(_ request: AppV1.DeleteMeRequest, _ caller: Caller) async throws -> AppV1.DeleteMeResponse {
         var call = IdentityV1.DeleteAccountRequest()
         call.accessToken = try Authentication.requiredToken(caller.headers)

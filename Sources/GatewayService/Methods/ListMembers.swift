@@ -1,7 +1,7 @@
 import API
 
 extension AppMethods {
-    /// A page of a group's members and pending members, oldest first, with what profile knows of those who are users.
+    /// A page of a group's members and pending members, oldest first, with what profile knows of the users among them.
     func listMembers(
         _ request: AppV1.ListMembersRequest,
         _ user: SignedInUser

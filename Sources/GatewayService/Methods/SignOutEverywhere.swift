@@ -3,8 +3,7 @@ import API
 extension AppMethods {
     /// Ends all sessions of the user, or all but the access token's own.
     ///
-    /// Identity judges the token with the sign-out: asked before, it would refuse whoever asks again because the answer was
-    /// lost.
+    /// Identity judges the token with the sign-out: asked before, it would reject a retry after a lost response.
     func signOutEverywhere(
         _ request: AppV1.SignOutEverywhereRequest,
         _ caller: Caller

@@ -2,7 +2,7 @@ import API
 import JOSE
 
 extension AppMethods {
-    /// A place among those who watch what changes in their groups, which has begun.
+    /// Begins a subscription to the changes in the user's groups.
     ///
     /// - Throws: as `Authentication.user`, and as `GroupWatches.open`.
     func watchGroups(_ request: AppV1.WatchGroupsRequest, _ caller: Caller) async throws -> GroupWatch {
@@ -15,10 +15,10 @@ extension AppMethods {
         )
     }
 
-    /// The longest text of a position; what is longer is none of ours.
+    /// The longest text of a position; no position of ours is longer.
     private static let positionTextMax = 1024
 
-    /// The bytes of a position. One that can't be read stands for what nobody knows: the app begins anew.
+    /// The bytes of a position. For one that can't be read, an unknown position: the app begins anew.
     private static func position(_ text: String) -> [UInt8]? {
         guard !text.isEmpty else { return nil }
         guard text.utf8.count <= positionTextMax, let bytes = Base64URL.decode(text) else { return [0] }
@@ -27,7 +27,7 @@ extension AppMethods {
 }
 
 extension AppV1.WatchGroupsResponse {
-    /// What an app is told.
+    /// A message to an app.
     init(_ news: WatchUpdate) {
         self.init()
         position = Base64URL.encode(news.position)

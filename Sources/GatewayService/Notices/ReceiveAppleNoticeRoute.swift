@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /auth/apple/notifications`: takes what Apple tells of its people.
+/// `POST /auth/apple/notifications`: receives Apple's notifications about its users.
 enum ReceiveAppleNoticeRoute {
     static let operation = OpenAPI.Operation(
         .post,
@@ -33,7 +33,7 @@ enum ReceiveAppleNoticeRoute {
     }
 }
 
-/// What both routes do with what they received.
+/// What both routes do with a notification.
 enum ProviderNotices {
     /// Hands it to identity, raw, which verifies and stores it.
     ///

@@ -1,7 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /auth/google/risc`: takes what Google tells of its people, as a security event token that is pushed (RFC 8935).
+/// `POST /auth/google/risc`: receives Google's notifications about its users, as pushed security event tokens (RFC 8935).
 enum ReceiveGoogleNoticeRoute {
     static let path = "/auth/google/risc"
     /// RFC 8417 section 7.1.2.

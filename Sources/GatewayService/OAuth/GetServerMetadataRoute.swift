@@ -5,7 +5,7 @@ import JOSE
 
 /// `GET /.well-known/oauth-authorization-server`: what services that take our tokens need to know (RFC 8414).
 ///
-/// It says only what is so. We have no authorization endpoint and no token endpoint: apps sign in by `/auth/{provider}`. So
+/// We have no authorization endpoint and no token endpoint: apps sign in by `/auth/{provider}`. So
 /// the lists of response types and grants are empty; left out, they would mean the authorization code grant. For the same reason
 /// there is no `openid-configuration`: a client that goes by it begins at an authorization endpoint.
 enum GetServerMetadataRoute {

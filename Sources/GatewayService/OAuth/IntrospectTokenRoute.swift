@@ -3,9 +3,9 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `POST /auth/introspect`: tells clients that are configured for it about a token (RFC 7662).
+/// `POST /auth/introspect`: describes a token to clients that are configured for it (RFC 7662).
 ///
-/// It counts as the other paths below `/auth/` do, by address, before a secret is looked at: whoever asks more calls identity's
+/// It counts as the other paths below `/auth/` do, by address, before a secret is read: a client that asks more calls identity's
 /// IntrospectToken with a certificate, or verifies tokens by the key set.
 enum IntrospectTokenRoute {
     static let path = "/auth/introspect"

@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /groups/{id}/members/{member_id}/accept`: accepts an invitation; whoever is a member already stays one.
+/// `POST /groups/{id}/members/{member_id}/accept`: accepts an invitation; a user who is a member already stays one.
 enum AcceptInvitationRoute {
     static let operation = OpenAPI.Operation(
         .post,

@@ -2,7 +2,8 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /groups/{id}/members/{member_id}/confirm`: one who waits or asks becomes a member, one in doubt or with an unproven number is kept.
+/// `POST /groups/{id}/members/{member_id}/confirm`: makes a pending or asking person a member, or keeps a member in doubt or with an
+/// unproven number.
 enum ConfirmMemberRoute {
     static let operation = OpenAPI.Operation(
         .post,

@@ -32,8 +32,8 @@ enum FinishAppleByWebRoute {
         }
     }
 
-    /// A page that leads nowhere, also for a browser that never reached the route. What we don't have now may be had again by
-    /// loading the page again.
+    /// A page that leads nowhere, also for a browser that never reached the route. For temporary failures it asks the person to
+    /// load it again.
     static func page(telling problem: Problem) -> Response {
         let mayBeRepeated = problem.status.code >= 500 || problem.status == .tooManyRequests
         var page = BrowserPage.failure(
@@ -169,7 +169,7 @@ enum FinishAppleByWebRoute {
             return page(telling: problem)
         }
 
-        /// The line by which a failed sign-in is found; nothing of the form stands in it.
+        /// Logs a failed sign-in, without any content of the form.
         private func note(_ problem: Problem, _ context: RouteContext) {
             var facts: [String: String] = ["code": problem.code]
             if let cause = problem.cause { facts["cause"] = "\(cause)" }
@@ -180,8 +180,8 @@ enum FinishAppleByWebRoute {
             )
         }
 
-        /// Ends the sign-in that the browser began, if this form is its. Any site can have a browser post a form without
-        /// state, or with another's, and must not end by it what is on its way.
+        /// Ends the sign-in that the browser began, if this form belongs to it. Any site can make a browser post a form without
+        /// state, or with another's; such a form must not end a sign-in in progress.
         private func clearing(_ cookie: WebSignInCookie?, of form: FormFields, _ response: Response) -> Response {
             guard let cookie, began(cookie, form) else { return response }
             var response = response
@@ -204,15 +204,15 @@ enum FinishAppleByWebRoute {
     }
 }
 
-/// What Apple's `user` field tells the first time: `{"name": {"firstName", "lastName"}, "email"}`. It comes through the browser,
-/// unsigned, so that anything may stand in it; what isn't understood is left out and never a reason to refuse.
+/// Apple's `user` field, sent the first time: `{"name": {"firstName", "lastName"}, "email"}`. It comes through the browser,
+/// unsigned, so it may hold anything; parts that can't be read are left out and never a reason to reject.
 struct AppleUser: Sendable, Hashable {
-    /// The largest JSON that is looked at, in bytes.
+    /// The largest JSON that is read, in bytes.
     static let bytesMax = 4096
 
-    /// First and last name; empty if none is told.
+    /// First and last name; empty if absent.
     let name: String
-    /// The e-mail; empty if none is told.
+    /// The e-mail; empty if absent.
     let email: String
 
     init(_ text: String) {

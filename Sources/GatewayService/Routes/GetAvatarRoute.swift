@@ -3,8 +3,8 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `GET /avatars/{id}`: an avatar that was uploaded, for whoever knows its id. An id never stands for another image, so that it may be
-/// kept for good.
+/// `GET /avatars/{id}`: an uploaded avatar, for every client that knows its id. An id never stands for another image, so that it may be
+/// cached for good.
 enum GetAvatarRoute {
     static let operation = OpenAPI.Operation(
         .get,

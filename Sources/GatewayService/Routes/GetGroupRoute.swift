@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `GET /groups/{id}`: a group, for those who are in it.
+/// `GET /groups/{id}`: a group, for its members.
 enum GetGroupRoute {
     static let operation = OpenAPI.Operation(
         .get,

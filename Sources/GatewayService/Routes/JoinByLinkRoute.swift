@@ -3,7 +3,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `POST /groups/links/join`: joins the group of a link, as a member or as one who asks to.
+/// `POST /groups/links/join`: joins the group of a link, or asks to join it.
 enum JoinByLinkRoute {
     static let operation = OpenAPI.Operation(
         .post,

@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `DELETE /groups/{id}/links/{link_id}`: ends a link; whoever joined by it stays.
+/// `DELETE /groups/{id}/links/{link_id}`: ends a link; members who joined by it stay.
 enum RevokeGroupLinkRoute {
     static let operation = OpenAPI.Operation(
         .delete,

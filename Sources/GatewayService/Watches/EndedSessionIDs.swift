@@ -1,9 +1,9 @@
-/// Sessions that ended a moment ago, so that one that began to watch while its end was told is not missed. A plain value: time is
-/// passed in. Two generations, each kept for that time and at most twice of it.
+/// Sessions that ended a moment ago, to catch a subscription that begins while the end of its session arrives. A plain value: time
+/// is passed in. Two generations, each kept for at least ``kept`` and at most twice of it.
 struct EndedSessionIDs {
-    /// How long: longer than any request takes from the check of its session to its watching.
+    /// How long: longer than any request takes from the check of its session to its subscription.
     static let kept: Duration = .seconds(60)
-    /// The most of one generation. One that has no room is not noticed in those moments.
+    /// The maximum of one generation. Sessions beyond it are not caught in those moments.
     static let generationMax = 50_000
 
     private var newer: Set<String> = []

@@ -1,4 +1,4 @@
-/// A place among those who watch, given back when nobody holds it any more: also where an answer is never begun.
+/// A subscription, which ends when its last reference is released: also where a response never begins.
 final class GroupWatch: Sendable {
     private let watcher: GroupWatcher
     private let watches: GroupWatches
@@ -13,9 +13,9 @@ final class GroupWatch: Sendable {
 
     deinit { watches.close(watcher) }
 
-    /// Tells all that follows until it ends.
+    /// Passes all further messages to `tell` until the subscription ends.
     ///
-    /// - Throws: `WatchEnd`, or what telling throws.
+    /// - Throws: `WatchEnd`, or the error of `tell`.
     func follow(_ tell: @escaping @Sendable (WatchUpdate) async throws -> Void) async throws {
         try await watcher.run(tell)
     }

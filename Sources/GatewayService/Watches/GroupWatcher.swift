@@ -2,44 +2,44 @@ import API
 import ServiceKit
 import Synchronization
 
-/// What one who watches is told.
+/// A message to a subscriber.
 struct WatchUpdate: Sendable {
-    /// Up to where everything is told; opaque.
+    /// The position up to which the subscriber has all changes; opaque.
     var position: [UInt8]
-    /// Whether it isn't known what has changed before.
+    /// Whether earlier changes are unknown.
     var isReset: Bool
-    /// What has changed; none in a sign of life.
+    /// The changes; none in a heartbeat.
     var changes: [AppV1.GroupChange]
-    /// What another session of the account has changed about the ways into it.
+    /// Changes that other sessions made to the ways into the account.
     var accountChanges: [IdentityV1.AccountChange] = []
 }
 
-/// Why one who watches is told no more.
+/// Why a subscription ended.
 enum WatchEnd: Error, Sendable, Hashable, CaseIterable {
     /// The access token has expired.
     case expired
     /// The session has ended.
     case revoked
-    /// The app comes back with its position: a server stops, or was lost.
+    /// The app must reconnect with its position: a server stops, or was lost.
     case comeAgain
-    /// The app doesn't take what it is told.
+    /// The app doesn't read its messages.
     case slow
 }
 
-/// One who watches: what waits to be told, bounded, and whether to stop. Any thread; putting never waits.
+/// A subscriber: its bounded queue of messages, and whether to stop. Any thread; putting never waits.
 ///
 /// States: opened → begun → ended, or opened → ended. One task takes the news.
 final class GroupWatcher: Sendable {
-    /// Changes that wait for one app at most.
+    /// The maximum of changes that wait for one app.
     static let changesMax = 512
-    /// Changes of the account that wait for one app at most. Those beyond are dropped: the list of sessions has them.
+    /// The maximum of account changes that wait for one app. Further ones are dropped: the list of sessions has them.
     static let accountChangesMax = 16
-    /// How long an end may wait to be told to an app that takes nothing.
+    /// How long an end may wait for an app that reads nothing.
     static let endLimit: Duration = .seconds(5)
 
     private struct State {
         var news: WatchUpdate?
-        /// Up to where everything was put here.
+        /// All changes up to here were put here.
         var position: [UInt8] = []
         var isBegun = false
         var toldAt = ContinuousClock.now
@@ -64,22 +64,22 @@ final class GroupWatcher: Sendable {
         self.session = session
     }
 
-    /// Has positions sealed by this key from now on.
+    /// Seals positions with this key from now on.
     func seal(by key: CursorKey) { state.withLock { $0.positionKey = key } }
 
-    /// The watching begins, or changes came: they wait with those before. False if the app is too far behind.
+    /// The subscription begins, or changes came: queues them. Returns false if the app is too far behind.
     func put(_ news: WatchUpdate) -> Bool {
         let (fits, waiter) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             if state.end != nil { return (true, nil) }
             var all = state.news?.changes ?? []
-            // Not two owners while it grows.
+            // Else the array has two owners and is copied when it grows.
             state.news?.changes = []
             for change in news.changes where !all.contains(change) { all.append(change) }
             guard all.count <= Self.changesMax else { return (false, nil) }
             let isReset = news.isReset || state.news?.isReset ?? false
             state.isBegun = true
             state.position = news.position
-            // Whoever begins anew needs no changes.
+            // An app that begins anew needs no changes.
             state.news = WatchUpdate(
                 position: news.position,
                 isReset: isReset,
@@ -92,7 +92,7 @@ final class GroupWatcher: Sendable {
         return fits
     }
 
-    /// Another session of the account has changed the ways into it. One who hasn't begun finds it in the list of sessions.
+    /// Another session of the account has changed the ways into it. Before the subscription begins, the list of sessions has it.
     func notify(_ change: IdentityV1.AccountChange) {
         let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
             guard state.isBegun, state.end == nil else { return nil }
@@ -105,16 +105,16 @@ final class GroupWatcher: Sendable {
         waiter?.resume()
     }
 
-    /// It isn't known what has changed: the app begins anew at a position.
+    /// The changes are unknown: the app begins anew at a position.
     func reset(at position: [UInt8]) {
         guard state.withLock({ $0.isBegun }) else { return }
         // Without changes it always fits.
         _ = put(WatchUpdate(position: position, isReset: true, changes: []))
     }
 
-    /// Tells a sign of life if nothing was told for that long; and lets go of an app that takes no end.
+    /// Queues a heartbeat if no message was sent for that long, and disconnects an app that doesn't read its end.
     ///
-    /// - Parameter position: up to where everything that concerns this app was put here.
+    /// - Parameter position: all changes for this app up to here were put here.
     func tick(_ now: ContinuousClock.Instant, heartbeat: Duration, position: [UInt8]) {
         let (waiter, task) = state.withLock { state -> (UnsafeContinuation<Void, Never>?, Task<Void, any Error>?) in
             if let endedAt = state.endedAt, now - endedAt > Self.endLimit { return (nil, state.task) }
@@ -127,7 +127,8 @@ final class GroupWatcher: Sendable {
         task?.cancel()
     }
 
-    /// Has it end, after what waits was told, unless the session ended: then nothing more is.
+    /// Ends the subscription after the queued messages. They are dropped if the session ended or the app is too slow.
+    /// Returns whether this was the first end.
     func end(_ reason: WatchEnd) -> Bool {
         let (isFirst, waiter, task) = state.withLock {
             state -> (Bool, UnsafeContinuation<Void, Never>?, Task<Void, any Error>?) in
@@ -138,12 +139,12 @@ final class GroupWatcher: Sendable {
             return (true, state.takeWaiter(), reason == .slow ? state.task : nil)
         }
         waiter?.resume()
-        // It waits for the app.
+        // The task waits for the app.
         task?.cancel()
         return isFirst
     }
 
-    /// Returns the next news, with their position sealed for the account: what leaves here comes back from an app.
+    /// Returns the next message, with its position sealed for the account: the app sends the position back.
     ///
     /// - Throws: `WatchEnd` at the end, `CancellationError` when the task is cancelled.
     func next() async throws -> WatchUpdate {
@@ -155,7 +156,7 @@ final class GroupWatcher: Sendable {
                 return (state.news, state.positionKey, state.end)
             }
             if var news {
-                // An invites of the version before gives no key, and takes positions as it gives them.
+                // An invites of the previous version sends no key, and accepts unsealed positions.
                 if let key { news.position = key.seal(news.position) }
                 return news
             }
@@ -175,9 +176,9 @@ final class GroupWatcher: Sendable {
         }
     }
 
-    /// Runs what tells the news, so that an end can stop it while it waits for the app.
+    /// Sends each message with `tell`, in a task that an end can cancel while it waits for the app.
     ///
-    /// - Throws: `WatchEnd`, or what telling throws.
+    /// - Throws: `WatchEnd`, or the error of `tell`.
     func run(_ tell: @escaping @Sendable (WatchUpdate) async throws -> Void) async throws {
         let task = Task { while true { try await tell(try await next()) } }
         state.withLock { $0.task = task }
@@ -189,13 +190,13 @@ final class GroupWatcher: Sendable {
                 task.cancel()
             }
         } catch {
-            // Cut off while it waited: why is the end's to say.
+            // The task may have been cancelled by an end, which has the reason.
             throw state.withLock { $0.end } ?? error
         }
     }
 }
 
-/// Whose session watches, as identity saw it a moment ago.
+/// A subscriber's session, as identity saw it a moment ago.
 struct WatchingSession: Sendable {
     let userID: String
     let sessionID: String

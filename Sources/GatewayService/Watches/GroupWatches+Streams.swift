@@ -5,12 +5,12 @@ import ServiceKit
 import Synchronization
 
 extension GroupWatches {
-    /// Thrown where a stream is there and says nothing.
+    /// Thrown for an open stream that is silent.
     private struct Silence: Error {}
 
     private static let backoff = Backoff(first: .milliseconds(20), max: .seconds(1))
 
-    /// Holds the streams while somebody watches, until the task is cancelled.
+    /// Holds the streams while there are subscribers, until the task is cancelled.
     func run(logger: Logger) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.hold("invites", self.streamBell, logger) { try await self.holdInvites($0) } }
@@ -25,7 +25,7 @@ extension GroupWatches {
         }
     }
 
-    /// Holds one stream after the other while somebody watches.
+    /// Holds one stream after the other while there are subscribers.
     private func hold(
         _ service: String,
         _ bell: CoalescingSignal,
@@ -55,13 +55,13 @@ extension GroupWatches {
         }
     }
 
-    /// One stream to invites, until it ends or nobody watches any more.
+    /// Runs one stream to invites until it ends or there are no subscribers left.
     private func holdInvites(_ heard: LastMessageTime) async throws {
         var options = CallOptions(deadline: .never)
         options.inheritsFromCall = false
         defer { if !heard.wasIdle { streamLost() } }
         try await invites.watchGroups(options: options) { requests, messages in
-            // Before anything of it can find that nobody watches any more.
+            // Before any task of it can find that there are no subscribers left.
             self.streamOpened()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
@@ -90,21 +90,21 @@ extension GroupWatches {
     }
 }
 
-/// What is known of a stream; of tasks that share nothing else.
+/// The state of a stream, shared by its tasks.
 final class LastMessageTime: Sendable {
     private let state = Mutex((at: ContinuousClock.now, hasHeard: false, wasIdle: false))
 
-    /// It told something.
+    /// Notes a message.
     func now() { state.withLock { ($0.at, $0.hasHeard) = (.now, true) } }
 
-    /// It ends, since nobody watches.
+    /// Notes that the stream ends because there are no subscribers.
     func endIdle() { state.withLock { $0.wasIdle = true } }
 
     var wasIdle: Bool { state.withLock { $0.wasIdle } }
 
-    /// How long ago it told something, or began.
+    /// The time since the last message, or since the begin.
     var age: Duration { state.withLock { ContinuousClock.now - $0.at } }
 
-    /// Whether it told anything.
+    /// Whether any message came.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 }

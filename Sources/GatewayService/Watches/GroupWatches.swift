@@ -6,28 +6,28 @@ import RPC
 import ServiceKit
 import Synchronization
 
-/// All who watch their groups at this gateway: one stream to invites for all of them, and one to identity that tells whose sessions
-/// end. Both are open only while somebody watches.
+/// All subscribers at this gateway. They share one stream of group events from invites, and one stream of ended sessions from
+/// identity. Both are open only while there are subscribers.
 ///
-/// What changed comes once for all whom it concerns, so that a change in a group of a thousand is one message from invites. An app
-/// that reads slowly holds up nobody else: what waits for it is bounded, and then it is let go. When the stream to invites is lost,
-/// all who watch are told to come again, each with its position: then their sessions are looked at anew, and nothing is missed.
+/// Each change comes once for all its recipients: a change in a group of a thousand is one message from invites. A slow app delays
+/// no other: its queue is bounded, and an app that exceeds it is disconnected. When the stream to invites is lost, all subscribers
+/// must reconnect, each with its position: then their sessions are checked again, and no change is missed.
 ///
-/// Any thread; nothing waits for a lock but for moments.
+/// Any thread; locks are held for moments only.
 final class GroupWatches: Sendable {
     /// The bounds.
     struct Limits: Sendable {
-        /// Those who watch at once.
+        /// The maximum of concurrent subscribers.
         var watchesMax = 10_000
-        /// Of one account.
+        /// The same for one account.
         var perAccountMax = 10
         /// The longest time between two messages to an app.
         var heartbeat: Duration = .seconds(20)
-        /// How exactly the ends of tokens and the heartbeat are kept.
+        /// How often the expiry of tokens and the heartbeat are checked.
         var tick: Duration = .seconds(1)
-        /// How long invites may say nothing; it says something every five seconds.
+        /// How long invites may be silent; it sends something every five seconds.
         var silenceMax: Duration = .seconds(15)
-        /// How long it may be unknown which sessions end. Then all who watch have to come again, and are let in by identity only.
+        /// How long it may be unknown which sessions end. Then all subscribers must reconnect, and identity alone admits them.
         var endsUnknownMax: Duration = .seconds(30)
     }
 
@@ -37,14 +37,14 @@ final class GroupWatches: Sendable {
         var ofSession: [String: Set<UInt64>] = [:]
         var lastNumber: UInt64 = 0
         var isStopping = false
-        /// What invites is to be told.
+        /// Requests that wait to be sent to invites.
         var requests: [InvitesV1.WatchGroupsRequest] = []
         /// Whether a stream to invites takes requests.
         var isConnected = false
-        /// Up to where everything that invites told was put to those whom it concerns.
+        /// All messages from invites up to here are in the queues of their subscribers.
         var position: [UInt8] = []
         var ended = EndedSessionIDs(now: .now)
-        /// When identity said something last of the sessions that end; nil while nobody watches.
+        /// When identity last sent a message about ended sessions; nil while there are no subscribers.
         var heardOfEndsAt: ContinuousClock.Instant?
     }
 
@@ -55,7 +55,7 @@ final class GroupWatches: Sendable {
     private let values = Mutex(Values())
     /// Rings when there are requests.
     let requestBell = CoalescingSignal()
-    /// Ring when somebody watches.
+    /// Ring when there is a new subscriber.
     let streamBell = CoalescingSignal()
     let endsBell = CoalescingSignal()
     private let nowSeconds: @Sendable () -> Int64
@@ -72,15 +72,15 @@ final class GroupWatches: Sendable {
         self.nowSeconds = nowSeconds
     }
 
-    // MARK: - Those who watch
+    // MARK: - Subscribers
 
-    /// Lets somebody watch, once invites says from where.
+    /// Adds a subscriber. Returns once invites says at which position it begins.
     ///
     /// - Parameters:
-    ///   - proof: identity's proof of them to invites.
+    ///   - proof: identity's proof of the user to invites.
     ///   - position: that of the last message that the app has; nil to begin now.
-    ///   - deadline: when it must have begun.
-    /// - Throws: 429 for an account that watches too often, 503 if too many watch or invites doesn't answer.
+    ///   - deadline: when the subscription must have begun.
+    /// - Throws: 429 for an account with too many subscriptions, 503 for too many in all or if invites doesn't respond.
     func open(
         _ session: WatchingSession,
         proof: String,
@@ -137,7 +137,7 @@ final class GroupWatches: Sendable {
         return watcher
     }
 
-    /// Forgets one who watches.
+    /// Removes a subscriber.
     func close(_ watcher: GroupWatcher) {
         let isKnown = values.withLock { values in
             guard values.watchers.removeValue(forKey: watcher.number) != nil else { return false }
@@ -147,7 +147,7 @@ final class GroupWatches: Sendable {
             values.ofSession[session.sessionID]?.remove(watcher.number)
             if values.ofSession[session.sessionID]?.isEmpty ?? false { values.ofSession[session.sessionID] = nil }
             if values.watchers.isEmpty { values.heardOfEndsAt = nil }
-            // One whose beginning was never sent needs no end; one of a stream that is gone neither.
+            // No end is sent if the begin was never sent, or if its stream is gone.
             let count = values.requests.count
             values.requests.removeAll { $0.watchID == watcher.number }
             guard values.isConnected, count == values.requests.count else { return false }
@@ -160,24 +160,24 @@ final class GroupWatches: Sendable {
         if isKnown { requestBell.ring() }
     }
 
-    /// Ends all, and lets nobody watch any more: the server stops.
+    /// Ends all subscriptions and rejects new ones: the server stops.
     func stop() {
         values.withLock { $0.isStopping = true }
         endAll(.comeAgain)
     }
 
-    /// How many watch.
+    /// The number of subscribers.
     var count: Int { values.withLock { $0.watchers.count } }
 
-    /// Whether somebody watches.
+    /// Whether there are subscribers.
     var isWatched: Bool { values.withLock { !$0.watchers.isEmpty } }
 
-    // MARK: - What the streams tell
+    // MARK: - Events of the streams
 
     /// A stream to invites takes requests from now on.
     func streamOpened() { values.withLock { $0.isConnected = true } }
 
-    /// Lets go of the stream if nobody watches; whoever comes from now on waits for another one.
+    /// Gives up the stream if there are no subscribers; later ones wait for another stream. Returns whether it did.
     func closesIdleStream() -> Bool {
         values.withLock { values in
             guard values.watchers.isEmpty else { return false }
@@ -186,13 +186,13 @@ final class GroupWatches: Sendable {
         }
     }
 
-    /// The stream has ended while somebody watched: they come again.
+    /// The stream was lost: all subscribers must reconnect.
     func streamLost() {
         values.withLock { ($0.isConnected, $0.requests) = (false, []) }
         endAll(.comeAgain)
     }
 
-    /// What invites is to be told next.
+    /// Takes the requests to send to invites next.
     func takeRequests() -> [InvitesV1.WatchGroupsRequest] {
         values.withLock { values in
             guard values.isConnected else { return [] }
@@ -201,7 +201,7 @@ final class GroupWatches: Sendable {
         }
     }
 
-    /// Hands on what invites told.
+    /// Distributes a message from invites.
     func take(_ message: InvitesV1.WatchGroupsResponse) {
         switch message.news {
         case .begun(let begun):
@@ -212,10 +212,10 @@ final class GroupWatches: Sendable {
                 WatchUpdate(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
                 to: begun.watchID
             )
-            // What concerns others up to there was told before.
+            // Messages for other subscribers up to there came before.
             values.withLock { $0.position = Array(begun.position) }
         case .refused(let refused):
-            // Keys or clocks of ours are at fault, or too many watch: nothing that the app could mend.
+            // Our keys or clocks are wrong, or there are too many subscribers: the app can't repair that.
             if let watcher = values.withLock({ $0.watchers[refused.watchID] }) { end(watcher, .comeAgain) }
         case .changed(let news): take(news)
         case nil: break
@@ -235,7 +235,7 @@ final class GroupWatches: Sendable {
         for (number, changes) in changes {
             put(WatchUpdate(position: position, isReset: false, changes: changes), to: number)
         }
-        // Last: a sign of life may not say that something was told which is not put yet.
+        // Last: a heartbeat must not carry a position whose changes are not queued yet.
         values.withLock { $0.position = position }
     }
 
@@ -244,7 +244,7 @@ final class GroupWatches: Sendable {
         if watcher.put(news) { counts.countTold(news.changes.count) } else { end(watcher, .slow) }
     }
 
-    /// Sessions have ended: so have those who watch by them, and those who are just about to.
+    /// Ends the subscriptions of ended sessions, and rejects those that are just about to begin.
     func endSessions(_ ids: [String]) {
         let watchers = values.withLock { values -> [GroupWatcher] in
             values.heardOfEndsAt = values.watchers.isEmpty ? nil : .now
@@ -254,7 +254,7 @@ final class GroupWatches: Sendable {
         for watcher in watchers { end(watcher, .revoked) }
     }
 
-    /// The ways into accounts were changed: notifies those who watch by another session than the one that did it.
+    /// The ways into accounts were changed: notifies the subscribers of each account, except the session that made the change.
     func notify(_ changes: [IdentityV1.AccountChange]) {
         guard !changes.isEmpty else { return }
         let byUser = Dictionary(grouping: changes, by: \.userID)
@@ -268,7 +268,7 @@ final class GroupWatches: Sendable {
         }
     }
 
-    /// Ends what is over by the clock, and tells signs of life.
+    /// Ends subscriptions whose tokens have expired, and sends heartbeats.
     func tick() {
         let (now, seconds) = (ContinuousClock.now, nowSeconds())
         let (watchers, position, isUnknown) = values.withLock { values -> ([GroupWatcher], [UInt8], Bool) in
@@ -282,7 +282,7 @@ final class GroupWatches: Sendable {
         }
     }
 
-    /// Ends all who watch now.
+    /// Ends all current subscriptions.
     func endAll(_ reason: WatchEnd) {
         for watcher in values.withLock({ Array($0.watchers.values) }) { end(watcher, reason) }
     }

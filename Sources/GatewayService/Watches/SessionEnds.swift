@@ -2,13 +2,13 @@ import API
 import RPC
 import Synchronization
 
-/// Takes from identity which sessions end, and ends those who watch by them; and which accounts were changed, and notifies those who
-/// watch by other sessions of theirs.
+/// Receives from identity which sessions ended, and ends their subscriptions; and which accounts were changed, and notifies the
+/// subscribers of their other sessions.
 ///
-/// A stream that begins anew tells again what ended in the last eighty minutes, longer than an access token and so any watching
-/// lasts: no end is missed by an interruption. A change of an account may be: the list of sessions has it.
+/// A new stream repeats the ends of the last eighty minutes, which is longer than an access token and so any subscription lasts: an
+/// interruption misses no end. It may miss a change of an account: the list of sessions has it.
 final class SessionEnds: Sendable {
-    /// An end of all sessions that is younger than this when it is first heard of may have come after somebody began to watch.
+    /// An end of all sessions that is younger than this when first received may have come after a subscription began.
     private static let young: Duration = .seconds(60)
 
     private let watches: GroupWatches
@@ -17,7 +17,7 @@ final class SessionEnds: Sendable {
 
     init(watches: GroupWatches) { self.watches = watches }
 
-    /// One stream, until it ends or nobody watches any more.
+    /// Runs one stream until it ends or there are no subscribers left.
     func hold(_ heard: LastMessageTime) async throws {
         var options = CallOptions(deadline: .never)
         options.inheritsFromCall = false
@@ -49,7 +49,7 @@ final class SessionEnds: Sendable {
             if let before = known.sessionsFrom { return from != before }
             return Duration.milliseconds(from) > .milliseconds(message.toldAtMilliseconds) - Self.young
         }
-        // Whose session is over by it, identity knows.
+        // Identity knows which sessions it ended.
         if isOver { watches.endAll(.comeAgain) }
     }
 }

@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 
 extension WatchEnd {
-    /// What the app is told.
+    /// The problem for the app.
     var problem: Problem {
         switch self {
         case .expired: Self.over("ACCESS_TOKEN_EXPIRED", "The access token has expired.")

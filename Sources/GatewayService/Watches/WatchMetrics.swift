@@ -1,7 +1,7 @@
 import Glibc
 import ServiceKit
 
-/// What was told to those who watch their groups, in sums.
+/// Sums of the messages to subscribers.
 final class WatchCounts: Sendable {
     fileprivate let told = CounterFamily(
         "vestibule_gateway_watch_changes_total",

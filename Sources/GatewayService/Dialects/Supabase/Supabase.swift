@@ -4,7 +4,7 @@ import ServiceKit
 /// The dialect of apps that sign in at Supabase Auth (gotrue), below `/auth/v1`, by `supabase-js`, `supabase-auth` and their
 /// kin: what these send and decode.
 ///
-/// The header field `apikey` is read on admin routes alone: who one is, is told by the bearer token.
+/// The header field `apikey` is read on admin routes alone: the bearer token identifies the user.
 enum Supabase {
     /// Clients that verify tokens themselves look for the keys here.
     private static let keySetOperation = OpenAPI.Operation(

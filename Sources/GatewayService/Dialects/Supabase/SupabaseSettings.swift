@@ -8,7 +8,7 @@ import RPC
 ///
 /// Only identity knows its providers. It is asked about a token that is none, and says so or that it has no such provider.
 enum SupabaseSettings {
-    /// The providers that it tells of: those that this dialect's clients and we both know.
+    /// The providers that it lists: those that this dialect's clients and we both know.
     private static let providers = ["apple", "google", "facebook", "keycloak"]
 
     static let operation = OpenAPI.Operation(

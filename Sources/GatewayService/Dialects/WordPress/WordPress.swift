@@ -59,7 +59,7 @@ enum WordPress {
         headers: [.wwwAuthenticate: Authentication.challenge]
     )
 
-    /// A refusal with the code and the words that the app knows; the code is told in small letters.
+    /// A refusal with the code and the words that the app knows; the response has the code in lower case.
     static func refusal(_ code: String, _ detail: String, isConflict: Bool = false) -> Problem {
         Problem(isConflict ? .conflict : .badRequest, code: code, detail: detail)
     }

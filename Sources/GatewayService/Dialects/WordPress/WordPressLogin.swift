@@ -37,8 +37,8 @@ enum WordPressLogin {
             question.credentials = call
             let found = try await identity.findAccount(question, options: options)
             guard !found.userID.isEmpty else { throw WordPress.notRegistered }
-            // One that may not be opened without proof looks the same to whoever knows no more than the id, with a username
-            // or without: identity proves nobody to other services then.
+            // An account that may not be opened without proof looks the same to a client that knows only the id, with a username
+            // or without: identity gives no proof to other services then.
             guard found.hasCallerProofs || !call.hasUnproven else { throw WordPress.proofRequired }
             async let account = people.account(found.callerProofs, context.callOptions())
             async let profile = people.profile(found.callerProofs, context.callOptions())

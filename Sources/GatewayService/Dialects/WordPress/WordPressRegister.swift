@@ -9,7 +9,7 @@ import RPC
 /// In this order: look, open the account and reserve the e-mail address (one transaction of identity), note the address,
 /// take the username. The username is what makes somebody registered: if anything breaks off before it, or somebody else
 /// takes it at the same moment, the account is there without one, and registering again goes on with it. If only the answer
-/// is lost, registering again is told that the person is registered, and logging in, which apps try first, lets them in.
+/// is lost, registering again responds that the person is registered, and logging in, which apps try first, lets them in.
 enum WordPressRegister {
     static let operation = OpenAPI.Operation(
         .post,
@@ -97,8 +97,8 @@ enum WordPressRegister {
         }
     }
 
-    /// Notes the address and takes the username, with the name of the registration itself: one that was told before nobody has seen
-    /// here, and so it isn't saved.
+    /// Notes the address and takes the username, with the name of the registration itself. A name from an earlier response isn't
+    /// saved, since the person hasn't seen it here.
     private static func register(
         _ registration: Registration,
         _ proofs: IdentityV1.CallerProofs,
