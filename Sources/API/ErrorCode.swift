@@ -40,4 +40,9 @@ public struct ErrorCode: Sendable, Hashable {
 
     /// Every error, in the order of the proto.
     public static let all = AppV1.errorCodes
+
+    /// The error with a name; nil for a name that the proto doesn't have.
+    public static func named(_ name: String) -> ErrorCode? { byName[name] }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }

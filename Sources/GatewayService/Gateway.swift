@@ -20,6 +20,8 @@ struct Gateway: Sendable {
     let methodsPageAddress: String?
     /// What routes and RPCs answer by.
     let methods: AppMethods
+    /// The unary RPCs, and the routes made of them.
+    private let table: AppMethodTable
     private let readiness: ReadinessCache
 
     /// A gateway to services.
@@ -58,6 +60,7 @@ struct Gateway: Sendable {
                 nowSeconds: nowSeconds
             )
         )
+        table = AppMethodTable(methods)
     }
 
     /// From now on the gateway says that it isn't ready.
@@ -71,51 +74,14 @@ struct Gateway: Sendable {
             SignInWithAppleRoute.endpoint(credentials),
             SignInWithGoogleRoute.endpoint(credentials),
             SignInWithProviderRoute.endpoint(credentials),
-            CreateChallengeRoute.endpoint(methods),
             ReceiveAppleNoticeRoute.endpoint(authentication),
             ReceiveGoogleNoticeRoute.endpoint(authentication),
             RefreshSessionRoute.endpoint(methods),
-            SignOutRoute.endpoint(methods),
-            SignOutEverywhereRoute.endpoint(methods),
-            ListSessionsRoute.endpoint(methods),
-            RenameSessionRoute.endpoint(methods),
-            EndSessionRoute.endpoint(methods),
-            ListProvidersRoute.endpoint(methods),
             LinkProviderRoute.endpoint(methods),
-            UnlinkProviderRoute.endpoint(methods),
-            GetMeRoute.endpoint(methods),
-            UpdateMeRoute.endpoint(methods), ProvePhoneRoute.endpoint(methods),
             DeleteMeRoute.endpoint(methods),
-            CancelDeletionRoute.endpoint(methods),
-            CheckUsernameRoute.endpoint(methods),
             SetAvatarRoute.endpoint(methods),
             DeleteAvatarRoute.endpoint(methods),
             GetAvatarRoute.endpoint(methods),
-            CreateGroupRoute.endpoint(methods),
-            ListGroupsRoute.endpoint(methods),
-            AddMemberRoute.endpoint(methods),
-            ListMembersRoute.endpoint(methods),
-            AddMembersRoute.endpoint(methods),
-            GetGroupRoute.endpoint(methods),
-            UpdateGroupRoute.endpoint(methods),
-            DeleteGroupRoute.endpoint(methods),
-            RemoveMemberRoute.endpoint(methods),
-            LeaveGroupRoute.endpoint(methods),
-            SetMemberRoleRoute.endpoint(methods),
-            HandOverGroupRoute.endpoint(methods),
-            ListMyInvitationsRoute.endpoint(methods),
-            AcceptInvitationRoute.endpoint(methods),
-            DeclineInvitationRoute.endpoint(methods),
-            ConfirmMemberRoute.endpoint(methods),
-            ListPendingRoute.endpoint(methods),
-            CreateGroupLinkRoute.endpoint(methods),
-            ListGroupLinksRoute.endpoint(methods),
-            RevokeGroupLinkRoute.endpoint(methods),
-            PreviewGroupLinkRoute.endpoint(methods),
-            JoinByLinkRoute.endpoint(methods),
-            BlockInviterRoute.endpoint(methods),
-            UnblockInviterRoute.endpoint(methods),
-            ListBlockedInvitersRoute.endpoint(methods),
             WatchGroupsRoute.endpoint(methods),
             GetKeySetRoute.endpoint(methods),
             GetServerMetadataRoute.endpoint(methods, hasIntrospection: introspectionClients != nil),
@@ -123,6 +89,7 @@ struct Gateway: Sendable {
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
         ]
+        endpoints += table.all.compactMap { AppRoute($0)?.endpoint(methods.authentication) }
         if let webSignIn {
             endpoints += [
                 BeginAppleByWebRoute.endpoint(authentication, webSignIn),
@@ -161,7 +128,7 @@ struct Gateway: Sendable {
         let counts = AppCallMetrics()
         metrics.add(counts)
         let calls = AppCalls(rateLimit: rateLimit, timeLimit: timeLimit, logger: logger, metrics: counts)
-        var router = try AppRouter(methods: methods, calls: calls)
+        var router = try AppRouter(methods: methods, table: table, calls: calls)
             .router(interceptors: interceptors, reflection: reflection, suspended: suspended)
         router.add(GatewayHealth(readiness: readiness, calls: calls))
         return router

@@ -15,7 +15,7 @@ public struct Route: Sendable {
 
     /// The method.
     public let method: HTTPRequest.Method
-    /// The path, its variable segments in braces: `/groups/{id}/members`.
+    /// The path, its variable segments in braces: `/groups/{group_id}/members`.
     public let path: String
     /// Whether pages of other origins may call it, where the server lets any.
     public let isForOtherOrigins: Bool

@@ -29,7 +29,7 @@ public final class RouteHandler: HTTPHandler {
         /// The methods of a path that another handler of the port answers, so that pages of other origins may call it too; empty
         /// for any other path.
         public var methodsOfCalls: @Sendable (HTTPRequestHead) -> [String] = { _ in [] }
-        /// Routes that are refused for a while, by method and path such as `GET /groups/{id}`, and when they are taken again.
+        /// Routes that are refused for a while, by method and path such as `GET /groups/{group_id}`, and when they are taken again.
         public var suspended: [String: Deadline] = [:]
         /// The problem that answers a refused request, from the time left.
         public var suspensionProblem: @Sendable (_ remaining: Duration) -> Problem = { _ in

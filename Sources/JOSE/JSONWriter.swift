@@ -100,6 +100,32 @@ public struct JSONWriter: ~Copyable {
         if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { write(UInt8(ascii: ",")) }
     }
 
+    // MARK: Parts
+
+    // For callers that learn the names at run time. They keep the order that JSON demands: a name, then its value.
+
+    /// Begins a member: its value follows.
+    public mutating func begin(_ name: JSONMemberName) {
+        writeComma()
+        name.bytes.withUnsafeBufferPointer { write($0) }
+    }
+
+    /// Begins an object, as a member's value or as an array's element.
+    public mutating func beginObject() { write(UInt8(ascii: "{")) }
+
+    /// Ends an object.
+    public mutating func endObject() { write(UInt8(ascii: "}")) }
+
+    /// Writes an array.
+    ///
+    /// - Parameter write: writes an element.
+    public mutating func array<Element>(_ elements: [Element], _ write: (Element, inout JSONWriter) -> Void) {
+        writeArray(elements, write)
+    }
+
+    /// Writes null.
+    public mutating func writeNull() { writeLiteral("null") }
+
     // MARK: Values
 
     private mutating func writeObject(_ addMembers: (inout JSONWriter) -> Void) {
@@ -142,14 +168,17 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    private mutating func write(_ value: Bool) { writeLiteral(value ? "true" : "false") }
+    /// Writes a truth value.
+    public mutating func write(_ value: Bool) { writeLiteral(value ? "true" : "false") }
 
-    private mutating func write(_ number: Int64) {
+    /// Writes an integer.
+    public mutating func write(_ number: Int64) {
         var digits = String(number)
         digits.withUTF8 { write($0) }
     }
 
-    private mutating func write(_ text: String) {
+    /// Writes a text.
+    public mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { writeString($0) }
     }
@@ -245,4 +274,13 @@ extension JSONObject {
 
     /// The same as a string.
     public var text: String { String(decoding: serialized(), as: UTF8.self) }
+}
+
+/// The name of an object's member, as JSON has it before a value.
+public struct JSONMemberName: Sendable {
+    /// The name in quotes, and the colon.
+    fileprivate let bytes: [UInt8]
+
+    /// A name.
+    public init(_ name: String) { bytes = JSONValue.string(name).serialized() + [UInt8(ascii: ":")] }
 }

@@ -2,8 +2,8 @@ import Foundation
 import SwiftProtobuf
 import SwiftProtobufPluginLibrary
 
-/// `enum <name>`: the files of this run, with all that they import, as server reflection tells them to clients. Those without
-/// a service too: what errors carry as details is imported by nobody.
+/// `enum <name>`: the files of this run, with all that they import, for server reflection and for the gateway, which makes its
+/// JSON routes from them. Includes files without a service: no file imports the messages of error details.
 struct DescriptorSetStub {
     /// The Swift name of the enum, and of its file.
     let name: String
@@ -22,7 +22,7 @@ struct DescriptorSetStub {
         printer.withIndentation { printer in
             printer.print(
                 "/// A serialized `google.protobuf.FileDescriptorSet` in base64 (RFC 4648 section 4): imports before",
-                "/// the files that import them, without comments.",
+                "/// the files that import them. Files that describe calls of apps have their comments.",
                 "public static let fileDescriptorSet = \"\"\""
             )
             printer.withIndentation { printer in
@@ -35,9 +35,27 @@ struct DescriptorSetStub {
         return printer.content
     }
 
+    /// The file, with the comments before its declarations if apps call a method of it. Where these stand in the file is left out.
+    private static func proto(of file: FileDescriptor) -> Google_Protobuf_FileDescriptorProto {
+        guard file.services.flatMap(\.methods).contains(where: { MethodOptions($0).isForApps }) else {
+            return file.extractProto()
+        }
+        var options = ExtractProtoOptions()
+        options.includeSourceCodeInfo = true
+        var proto = file.extractProto(options: options)
+        proto.sourceCodeInfo.location = proto.sourceCodeInfo.location.compactMap { location in
+            guard location.hasLeadingComments else { return nil }
+            var comment = Google_Protobuf_SourceCodeInfo.Location()
+            comment.path = location.path
+            comment.leadingComments = location.leadingComments
+            return comment
+        }
+        return proto
+    }
+
     private func base64Lines() throws -> [String] {
         var set = Google_Protobuf_FileDescriptorSet()
-        set.file = orderedFiles.map { $0.extractProto() }
+        set.file = orderedFiles.map(Self.proto)
         let bytes: Data = try set.serializedBytes()
         let text = Array(bytes.base64EncodedString())
         return stride(from: 0, to: text.count, by: Self.lineLength).map { start in

@@ -15,6 +15,12 @@ struct MethodOptions {
         fieldName: "vestibule.options.v1.gateway"
     )
 
+    /// `vestibule.options.v1.app`, of which only the gateway needs the fields.
+    static let app = MessageExtension<OptionalExtensionField<ProtobufBytes>, Google_Protobuf_MethodOptions>(
+        _protobuf_fieldNumber: 52003,
+        fieldName: "vestibule.options.v1.app"
+    )
+
     /// `vestibule.options.v1.GatewayRole`, by its numbers.
     enum GatewayRole: Int32 {
         case forwards = 0
@@ -38,8 +44,8 @@ struct MethodOptions {
     /// Whether Connect may call it by GET.
     var allowsGet: Bool { method.options.getExtensionValue(ext: Self.connectGet) ?? false }
 
-    /// Whether the method changes something, as far as its `idempotency_level` says.
-    var changes: Bool { method.options.idempotencyLevel != .noSideEffects }
+    /// Whether the options say how apps call the method.
+    var isForApps: Bool { method.options.hasExtensionValue(ext: Self.app) }
 
     /// What the gateway does with the method; nil if the proto gives a number of no role.
     var gatewayRole: GatewayRole? {

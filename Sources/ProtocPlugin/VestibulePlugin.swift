@@ -10,8 +10,8 @@ import SwiftProtobufPluginLibrary
 struct VestibulePlugin: CodeGenerator {
     var customOptionExtensions: [any AnyMessageExtension] {
         [
-            MethodOptions.connectGet, MethodOptions.gateway, ServiceOptions.forwarded, ErrorValueOptions.http,
-            ErrorValueOptions.grpc, ErrorValueOptions.action,
+            MethodOptions.connectGet, MethodOptions.gateway, MethodOptions.app, ServiceOptions.forwarded,
+            ErrorValueOptions.http, ErrorValueOptions.grpc, ErrorValueOptions.action,
         ]
     }
 

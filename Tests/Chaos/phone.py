@@ -74,7 +74,7 @@ class Phone(PlaceSteps):
             self._save_name: 8, self._save_username: 1, self._claim_new: 1, self._claim_given: 2, self._refresh: 4,
             self._refresh_twice: 1, self._read_profile: 4, self._create_group: 2, self._add: 7, self._read_groups: 3,
             self._read_members: 3, self._sign_out: 0.5, self._delete: 0.2, **self.place_steps()}
-        if "/groups/{id}/members/batch" in run.paths:
+        if "/groups/{group_id}/members/batch" in run.paths:
             steps[self._add_batch] = 2
         self._steps, self._weights = list(steps), list(steps.values())
 

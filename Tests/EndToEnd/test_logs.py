@@ -53,7 +53,7 @@ def test_a_request_leaves_a_line(stack, app):
         return [line for line in lines if "needle" in line and " info " in line]
 
     (found,) = process_table.wait_until(line, 10, "the request's line")
-    for fact in ("GET", "/groups/{id}/members", "403", "NOT_A_MEMBER"):
+    for fact in ("GET", "/groups/{group_id}/members", "403", "NOT_A_MEMBER"):
         assert fact in found
     # The route as it is declared, without the id.
     assert "11111111" not in found

@@ -167,7 +167,7 @@ def test_spans_say_nothing_of_people(traced):
         lambda spans: len({each.service for each in spans}) == 4 and any(
             (each.service, each.span.kind) == ("vestibule-gateway", SERVER) for each in spans),
         trace=trace)
-    assert one(spans, "vestibule-gateway", SERVER, "GET /groups/{id}/members").attributes["url.path"] == "/groups/{id}/members"
+    assert one(spans, "vestibule-gateway", SERVER, "GET /groups/{group_id}/members").attributes["url.path"] == "/groups/{group_id}/members"
     time.sleep(0.5)
     everything = collector.spans
     assert {each.service for each in everything} == {f"vestibule-{name}" for name in MEASURED}

@@ -66,7 +66,7 @@ struct GroupRouteTests {
                         .with {
                             $0.refusal.reason = "TOO_MANY_ATTEMPTS"
                             $0.refusal.message = "This was done too often."
-                            $0.refusal.retryAfterMs = 1_001
+                            $0.refusal.retryAfterSeconds = 2
                         },
                     ]
                 }
@@ -89,7 +89,7 @@ struct GroupRouteTests {
     ]
     private let memberJSON: JSONObject = [
         "id": "m-1", "state": "member", "user_id": "u-2", "phone_number": .null, "display_name": .null,
-        "added_at": .null, "username": .null, "avatar_url": .null, "role": "admin", "unconfirmed": true,
+        "added_at": .null, "role": "admin", "unconfirmed": true, "username": .null, "avatar_url": .null,
         "unproven": true,
     ]
 
@@ -198,7 +198,7 @@ struct GroupRouteTests {
         let member = try await groups.setMemberRole(.with { $0.role = .member }, options: options).member
         #expect(member.role == .admin && member.isUnconfirmed && member.state == .member)
         let results = try await groups.addMembers(.with { $0.members = [.init()] }, options: options).results
-        #expect(results.map(\.member.memberID) == ["m-1", ""] && results[1].refusal.retryAfterMs == 1_001)
+        #expect(results.map(\.member.memberID) == ["m-1", ""] && results[1].refusal.retryAfterSeconds == 2)
         // A word of a later version is for the service to judge, and an empty name is a name.
         #expect(seen.all[1] == #"UpdateGroupRequest {"groupId":"g-7","name":"","openness":9}"#)
         #expect(seen.all.count == 8)

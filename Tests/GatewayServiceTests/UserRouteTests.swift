@@ -18,9 +18,8 @@ struct UserRouteTests {
         #expect(
             answer.body == [
                 "user_id": .string(StubServices.userID), "display_name": "Maria", "username": .null,
-                "phone_number": .null, "missing_fields": ["phone_number"], "updated_at": .null, "revision": 0,
-                "avatar_url": .null,
-                "phone_proven": false, "phone_taken_at": .null,
+                "phone_number": .null, "missing_fields": ["phone_number"], "updated_at": .null,
+                "phone_proven": false, "phone_taken_at": .null, "revision": 0, "avatar_url": .null,
             ]
         )
     }
@@ -223,8 +222,8 @@ struct UserRouteTests {
         #expect(
             answer.body == [
                 "id": "m-1", "state": "pending", "user_id": .null, "phone_number": "+639170000000",
-                "display_name": "Ana", "added_at": "1970-01-01T00:00:02.000Z", "username": .null, "avatar_url": .null,
-                "role": .null, "unconfirmed": false, "unproven": false,
+                "display_name": "Ana", "added_at": "1970-01-01T00:00:02.000Z", "role": .null,
+                "unconfirmed": false, "username": .null, "avatar_url": .null, "unproven": false,
             ]
         )
         #expect(seen.withLock { $0?.groupID } == "g-7")

@@ -106,7 +106,7 @@ struct VestibulePluginTests {
         #expect(response.file.map(\.name) == [name])
     }
 
-    @Test func `The descriptor set holds every file, after what it imports, and no comments`() throws {
+    @Test func `The descriptor set holds every file after its imports, and comments of what apps call`() throws {
         let response = try Self.generate("FileNaming=DropPath,DescriptorSet=SampleDescriptors")
         let file = try #require(response.file.first { $0.name == "SampleDescriptors.vestibule.swift" })
         #expect(file.content.contains("public enum SampleDescriptors {\n"))
@@ -115,7 +115,10 @@ struct VestibulePluginTests {
         try #require(parts.count == 3)
         let text = parts[1].filter { !$0.isWhitespace && $0 != "\\" }
         let bytes = try #require(Data(base64Encoded: text))
-        let set = try Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)
+        let set = try Google_Protobuf_FileDescriptorSet(
+            serializedBytes: bytes,
+            extensions: SimpleExtensionMap(arrayLiteral: MethodOptions.app)
+        )
         #expect(
             set.file.map(\.name) == [
                 "sample/nothing.proto", "sample/unversioned.proto", "google/protobuf/empty.proto",
@@ -123,7 +126,12 @@ struct VestibulePluginTests {
                 "sample/v1/sample.proto",
             ]
         )
-        #expect(set.file.allSatisfy { !$0.hasSourceCodeInfo })
+        #expect(set.file.dropLast().allSatisfy { !$0.hasSourceCodeInfo })
+        let locations = try #require(set.file.last).sourceCodeInfo.location
+        #expect(locations.contains { $0.leadingComments == " Forwarded, changes nothing.\n" })
+        #expect(locations.allSatisfy { $0.hasLeadingComments && $0.span.isEmpty && !$0.hasTrailingComments })
+        let app = set.file.last?.service.last?.method.first?.options.getExtensionValue(ext: MethodOptions.app)
+        #expect(app.map { Array($0) } == [0x22, 7, 0x0A, 5] + Array("/urls".utf8))
         #expect(set.file.last?.service.first?.method.map(\.name).contains("Chat") == true)
     }
 

@@ -9,7 +9,7 @@ import re
 SERVICES = {"Identity": "identity", "Profile": "profile", "Invites": "invites"}
 # What each has, `Name` being the service's.
 FILES = (
-    "Configuration/NameKeys.swift", "Configuration/NameSettings.swift", "ErrorMap.swift", "Migrations/NameMigrations.swift",
+    "Configuration/NameKeys.swift", "Configuration/NameSettings.swift", "NameErrorMap.swift", "Migrations/NameMigrations.swift",
     "NameMethods.swift", "NameParts.swift", "NameServer.swift")
 # The folders that there may be: what stands in a service stands in one of them.
 FOLDERS = {
@@ -30,8 +30,8 @@ CALLERS = {"gateway": "Sources/GatewayService/", "profile": "Sources/ProfileServ
 UNCALLED = set()
 
 # The name of an RPC and its options.
-_RPC = re.compile(r"^\s*rpc\s+(\w+)\s*\([^)]*\)\s*returns\s*\([^)]*\)\s*(?:;|\{([^}]*)\})", re.MULTILINE)
-_FORWARDED = "option (vestibule.options.v1.forwarded) = true;"
+_RPC = re.compile(r"^\s*rpc\s+(\w+)\s*\([^)]*\)\s*returns\s*\([^)]*\)\s*(?:;|\{((?:[^{}\n]*|\n(?:.*?\n)?  ))\})", re.MULTILINE | re.DOTALL)
+_FORWARDED = re.compile(r"option \((?:vestibule\.)?options\.v1\.forwarded\) = true;")
 _ADDS, _ANSWERS = "GATEWAY_ROLE_ADDS", "GATEWAY_ROLE_ANSWERS"
 _CALL = re.compile(r"\.(\w+)\(")
 _CONDITION = re.compile(r"^\$\{\w+:\+(.*)\}$")
@@ -79,7 +79,7 @@ def implemented(text):
 
 def of_gateway(text):
     """The methods of a proto's service that the gateway has code of its own for."""
-    is_forwarded = _FORWARDED in text
+    is_forwarded = bool(_FORWARDED.search(text))
     return [name for name, options in _RPC.findall(text) if not is_forwarded or _ADDS in options or _ANSWERS in options]
 
 

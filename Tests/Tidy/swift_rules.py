@@ -63,7 +63,7 @@ def check(file):
     if module not in _SQL_MODULES and not set(folders) & set(_SQL_FOLDERS):
         for match in _SQL.finditer(file.strings):
             yield file.fault(match.start(), "SQL stands only in Store/ and Migrations/")
-    if file.path.endswith("/ErrorMap.swift"):
+    if file.path.endswith(("ErrorMap.swift", "Problem+RPCError.swift")):
         for match in file.code_matches(_DEFAULT_CASE):
             if _TYPE_CASE.search(_block_before(file.code, match.start())):
                 continue

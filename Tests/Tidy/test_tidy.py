@@ -26,7 +26,7 @@ def messages(rule, path, text, *more):
 class ErrorRulesTests(unittest.TestCase):
     ROW = 'ERROR_REASON_PHONE_TAKEN = 1\n      [(options.v1.http) = 409, (options.v1.grpc) = "ALREADY_EXISTS", (options.v1.action) = A];'
 
-    def errors(self, line, path="Sources/ProfileService/ErrorMap.swift"):
+    def errors(self, line, path="Sources/ProfileService/ProfileErrorMap.swift"):
         return [str(fault) for fault in error_rules.check([SourceFile(path, line)], self.ROW)]
 
     def test_every_error_code_is_in_the_table(self):
@@ -50,7 +50,7 @@ class ErrorRulesTests(unittest.TestCase):
             code = "NOT_FOUND" if status == 404 else "INVALID_ARGUMENT"
             for http in (400, 404, 422):
                 row = f'ERROR_REASON_A_B = 1\n [(options.v1.http) = {http}, (options.v1.grpc) = "{code}", (options.v1.action) = A];'
-                faults = list(error_rules.check([SourceFile("Sources/ProfileService/ErrorMap.swift", call)], row))
+                faults = list(error_rules.check([SourceFile("Sources/ProfileService/ProfileErrorMap.swift", call)], row))
                 self.assertEqual(len(faults), 0 if http == status else 1, call)
 
 
@@ -257,10 +257,10 @@ class SwiftRuleTests(unittest.TestCase):
 
     def test_error_map(self):
         code = "switch e { case .a: b\ndefault: c }"
-        self.assertEqual(len(messages(swift_rules.check, "Sources/InvitesService/ErrorMap.swift", code)), 1)
+        self.assertEqual(len(messages(swift_rules.check, "Sources/InvitesService/InvitesErrorMap.swift", code)), 1)
         self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/Other.swift", code), [])
         by_type = "switch e { case let f as Fault: g { }\ndefault: c }"
-        self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/ErrorMap.swift", by_type), [])
+        self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/InvitesErrorMap.swift", by_type), [])
 
     def test_names_of_tests(self):
         for code in (

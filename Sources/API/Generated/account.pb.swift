@@ -29,13 +29,13 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// The user's id, a UUID.
   public var userID: String = String()
 
-  /// 2 to 50 characters as people count them; empty if not set.
+  /// 2 to 50 characters as people count them; absent if not set.
   public var displayName: String = String()
 
-  /// 3 to 20 letters, digits or underscores; empty if not set.
+  /// 3 to 20 letters, digits or underscores; absent if not set.
   public var username: String = String()
 
-  /// E.164 with the leading plus; empty if not set.
+  /// E.164 with the leading plus; absent if not set.
   public var phoneNumber: String = String()
 
   /// What to ask the user for, in this order: "display_name", "phone_number", "username".
@@ -68,7 +68,7 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// How often the profile was changed; 0 if never.
   public var revision: Int64 = 0
 
-  /// The user's picture, an https URL; empty if there is none. An uploaded picture is at the gateway's `/avatars/{id}`: with its public
+  /// The user's picture, an https URL; absent if there is none. An uploaded picture is at the gateway's `/avatars/{id}`: with its public
   /// URL in front, if one is configured.
   public var avatarURL: String = String()
 

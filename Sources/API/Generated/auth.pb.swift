@@ -134,7 +134,7 @@ public nonisolated struct Vestibule_App_V1_CreateChallengeResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The raw nonce.
+  /// The raw nonce, in base64url.
   public var nonce: String = String()
 
   /// How long it is valid.
@@ -330,7 +330,7 @@ public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
   /// those that the app knows.
   public var kind: String = String()
 
-  /// The provider concerned; empty if none is.
+  /// The provider concerned; absent if none is.
   public var provider: String = String()
 
   /// When it happened.
@@ -343,10 +343,10 @@ public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
   /// Clears the value of `occurredAt`. Subsequent reads from it will return its default value.
   public mutating func clearOccurredAt() {self._occurredAt = nil}
 
-  /// The id of the session that made the change, a UUID; empty if none did. The session may have ended.
+  /// The id of the session that made the change, a UUID; absent if none did. The session may have ended.
   public var sessionID: String = String()
 
-  /// The name of that session's device; empty if it has none, or the session is no longer known. Empty in WatchGroups.
+  /// The name of that session's device; absent if it has none, or the session is no longer known. Empty in WatchGroups.
   public var deviceName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -365,7 +365,7 @@ public nonisolated struct Vestibule_App_V1_Session: Sendable {
   /// The session's id, a UUID.
   public var sessionID: String = String()
 
-  /// The device's name by its app or the user; empty if it has none.
+  /// The device's name by its app or the user; absent if it has none.
   public var deviceName: String = String()
 
   /// The name of the provider that the user signed in with.
@@ -501,7 +501,7 @@ public nonisolated struct Vestibule_App_V1_LinkedProvider: Sendable {
   /// The provider's name.
   public var provider: String = String()
 
-  /// The e-mail address that the provider sent last; empty if it sent none, or only a relay address.
+  /// The e-mail address that the provider sent last; absent if it sent none, or only a relay address.
   public var email: String = String()
 
   /// Whether the provider sends a relay address instead of the user's.

@@ -385,10 +385,10 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
   /// Whether the person is in the group yet.
   public var state: Vestibule_App_V1_MemberState = .unspecified
 
-  /// The user; empty while pending.
+  /// The user; absent while pending.
   public var userID: String = String()
 
-  /// The phone number by which the person was added, E.164 with the leading plus. Empty for the creator. Shown only to the person, to
+  /// The phone number by which the person was added, E.164 with the leading plus. Absent for the creator. Shown only to the person, to
   /// the member who added them, to admins and to the owner.
   public var phoneNumber: String = String()
 
@@ -413,10 +413,10 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
   /// has confirmed them since.
   public var isUnconfirmed: Bool = false
 
-  /// In lists the member's username; empty if there is none.
+  /// In lists the member's username; absent if there is none.
   public var username: String = String()
 
-  /// In lists the member's picture, as in Profile; empty if there is none.
+  /// In lists the member's picture, as in Profile; absent if there is none.
   public var avatarURL: String = String()
 
   /// Whether the user is a member only by a phone number that isn't proven to be theirs, and no member has confirmed them. They can't add
@@ -481,7 +481,7 @@ public nonisolated struct Vestibule_App_V1_ListGroupsRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Groups per page, at most 100; 0 means 50.
+  /// Entries per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
   /// `next_page_token` of the previous page; empty for the first page.
@@ -501,7 +501,7 @@ public nonisolated struct Vestibule_App_V1_ListGroupsResponse: Sendable {
   /// The groups, newest first.
   public var groups: [Vestibule_App_V1_Group] = []
 
-  /// The token of the next page; empty on the last page.
+  /// The token of the next page; absent on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -657,11 +657,11 @@ public nonisolated struct Vestibule_App_V1_AddMembersRefusal: Sendable {
   /// A message for people.
   public var message: String = String()
 
-  /// The invalid field; empty if none is.
+  /// The invalid field; absent if none is.
   public var field: String = String()
 
-  /// After how many milliseconds another try may succeed; 0 if none would.
-  public var retryAfterMs: Int64 = 0
+  /// After how many seconds another try may succeed; absent if none would.
+  public var retryAfterSeconds: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -927,7 +927,7 @@ public nonisolated struct Vestibule_App_V1_ListMembersRequest: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// Members per page, at most 100; 0 means 50.
+  /// Entries per page, at most 100; 0 means 50.
   public var pageSize: Int32 = 0
 
   /// `next_page_token` of the previous page; empty for the first page.
@@ -947,7 +947,7 @@ public nonisolated struct Vestibule_App_V1_ListMembersResponse: Sendable {
   /// The members, oldest first.
   public var members: [Vestibule_App_V1_Member] = []
 
-  /// The token of the next page; empty on the last page.
+  /// The token of the next page; absent on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -973,7 +973,7 @@ public nonisolated struct Vestibule_App_V1_Invitation: Sendable {
   /// What it waits for.
   public var state: Vestibule_App_V1_InvitationState = .unspecified
 
-  /// The user who added the number; empty for a request to join, and if that account is closed.
+  /// The user who added the number; absent for a request to join, and if that account is closed.
   public var addedByUserID: String = String()
 
   /// Whether it is the user's own request to join.
@@ -1022,18 +1022,18 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   /// What is undecided.
   public var state: Vestibule_App_V1_PendingState = .unspecified
 
-  /// The user for ConfirmMember: the user who has the number, who asks to join, or who is in doubt. Empty if no user has the number, or
+  /// The user for ConfirmMember: the user who has the number, who asks to join, or who is in doubt. Absent if no user has the number, or
   /// the caller may not know.
   public var userID: String = String()
 
-  /// The phone number by which the person was added, E.164 with the leading plus. Empty for a request by a link. Shown only to the
+  /// The phone number by which the person was added, E.164 with the leading plus. Absent for a request by a link. Shown only to the
   /// person, to the member who added them, to admins and to the owner.
   public var phoneNumber: String = String()
 
-  /// The name that the inviter gave; empty if there is none.
+  /// The name that the inviter gave; absent if there is none.
   public var displayName: String = String()
 
-  /// The user who added the number; empty for a request by a link, and if that account is closed.
+  /// The user who added the number; absent for a request by a link, and if that account is closed.
   public var addedByUserID: String = String()
 
   /// When the waiting or the doubt began, in whole milliseconds.
@@ -1079,7 +1079,7 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   /// The group's id, a UUID.
   public var groupID: String = String()
 
-  /// The user who created it; empty if that account is closed.
+  /// The user who created it; absent if that account is closed.
   public var createdByUserID: String = String()
 
   /// When it was created, in whole milliseconds.
@@ -1102,7 +1102,7 @@ public nonisolated struct Vestibule_App_V1_GroupLink: Sendable {
   /// Clears the value of `expiresAt`. Subsequent reads from it will return its default value.
   public mutating func clearExpiresAt() {self._expiresAt = nil}
 
-  /// How many users may join by it; 0 for any number.
+  /// How many users may join by it; absent for any number.
   public var usesMax: Int32 = 0
 
   /// How many have joined by it.
@@ -1142,7 +1142,7 @@ public nonisolated struct Vestibule_App_V1_ListMyInvitationsResponse: Sendable {
   /// The invitations, newest first.
   public var invitations: [Vestibule_App_V1_Invitation] = []
 
-  /// The token of the next page; empty on the last page.
+  /// The token of the next page; absent on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1290,7 +1290,7 @@ public nonisolated struct Vestibule_App_V1_ListPendingResponse: Sendable {
   /// The people, oldest first.
   public var people: [Vestibule_App_V1_PendingPerson] = []
 
-  /// The token of the next page; empty on the last page.
+  /// The token of the next page; absent on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1310,7 +1310,7 @@ public nonisolated struct Vestibule_App_V1_CreateGroupLinkRequest: Sendable {
   /// How many seconds it is valid: 60 to 7,776,000 (90 days); 0 means 604,800 (7 days).
   public var lifetimeSeconds: Int32 = 0
 
-  /// How many users may join by it: 1 to 1,000; 0 for any number.
+  /// How many users may join by it: 1 to 1,000; absent for any number.
   public var usesMax: Int32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1562,7 +1562,7 @@ public nonisolated struct Vestibule_App_V1_ListBlockedInvitersResponse: Sendable
   /// The users, ordered by id.
   public var inviters: [Vestibule_App_V1_BlockedInviter] = []
 
-  /// The token of the next page; empty on the last page.
+  /// The token of the next page; absent on the last page.
   public var nextPageToken: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2224,7 +2224,7 @@ nonisolated extension Vestibule_App_V1_AddMembersResult: SwiftProtobuf.Message, 
 
 nonisolated extension Vestibule_App_V1_AddMembersRefusal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AddMembersRefusal"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}message\0\u{1}field\0\u{3}retry_after_ms\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}message\0\u{1}field\0\u{3}retry_after_seconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2235,7 +2235,7 @@ nonisolated extension Vestibule_App_V1_AddMembersRefusal: SwiftProtobuf.Message,
       case 1: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.field) }()
-      case 4: try { try decoder.decodeSingularInt64Field(value: &self.retryAfterMs) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.retryAfterSeconds) }()
       default: break
       }
     }
@@ -2251,8 +2251,8 @@ nonisolated extension Vestibule_App_V1_AddMembersRefusal: SwiftProtobuf.Message,
     if !self.field.isEmpty {
       try visitor.visitSingularStringField(value: self.field, fieldNumber: 3)
     }
-    if self.retryAfterMs != 0 {
-      try visitor.visitSingularInt64Field(value: self.retryAfterMs, fieldNumber: 4)
+    if self.retryAfterSeconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.retryAfterSeconds, fieldNumber: 4)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2261,7 +2261,7 @@ nonisolated extension Vestibule_App_V1_AddMembersRefusal: SwiftProtobuf.Message,
     if lhs.reason != rhs.reason {return false}
     if lhs.message != rhs.message {return false}
     if lhs.field != rhs.field {return false}
-    if lhs.retryAfterMs != rhs.retryAfterMs {return false}
+    if lhs.retryAfterSeconds != rhs.retryAfterSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

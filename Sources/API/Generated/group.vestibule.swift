@@ -1231,214 +1231,30 @@ public struct GroupServiceClient: Sendable {
 }
 
 extension GroupServiceClient {
-    /// Adds to a gateway's router the methods of `vestibule.app.v1.GroupService` that it forwards as they are.
-    public func addForwards(to router: inout Router, by forwarder: some CallForwarder) {
-        router.unary(
-            GroupServiceMethods.listGroups,
-            request: AppV1.ListGroupsRequest.self,
-            response: AppV1.ListGroupsResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.listGroups(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.addMember,
-            request: AppV1.AddMemberRequest.self,
-            response: AppV1.AddMemberResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.addMember(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.addMembers,
-            request: AppV1.AddMembersRequest.self,
-            response: AppV1.AddMembersResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.addMembers(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.getGroup,
-            request: AppV1.GetGroupRequest.self,
-            response: AppV1.GetGroupResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.getGroup(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.updateGroup,
-            request: AppV1.UpdateGroupRequest.self,
-            response: AppV1.UpdateGroupResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.updateGroup(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.deleteGroup,
-            request: AppV1.DeleteGroupRequest.self,
-            response: AppV1.DeleteGroupResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.deleteGroup(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.removeMember,
-            request: AppV1.RemoveMemberRequest.self,
-            response: AppV1.RemoveMemberResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.removeMember(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.leaveGroup,
-            request: AppV1.LeaveGroupRequest.self,
-            response: AppV1.LeaveGroupResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.leaveGroup(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.setMemberRole,
-            request: AppV1.SetMemberRoleRequest.self,
-            response: AppV1.SetMemberRoleResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.setMemberRole(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.handOverGroup,
-            request: AppV1.HandOverGroupRequest.self,
-            response: AppV1.HandOverGroupResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.handOverGroup(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.listMyInvitations,
-            request: AppV1.ListMyInvitationsRequest.self,
-            response: AppV1.ListMyInvitationsResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.listMyInvitations(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.acceptInvitation,
-            request: AppV1.AcceptInvitationRequest.self,
-            response: AppV1.AcceptInvitationResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.acceptInvitation(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.declineInvitation,
-            request: AppV1.DeclineInvitationRequest.self,
-            response: AppV1.DeclineInvitationResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.declineInvitation(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.confirmMember,
-            request: AppV1.ConfirmMemberRequest.self,
-            response: AppV1.ConfirmMemberResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.confirmMember(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.listPending,
-            request: AppV1.ListPendingRequest.self,
-            response: AppV1.ListPendingResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.listPending(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.createGroupLink,
-            request: AppV1.CreateGroupLinkRequest.self,
-            response: AppV1.CreateGroupLinkResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.createGroupLink(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.listGroupLinks,
-            request: AppV1.ListGroupLinksRequest.self,
-            response: AppV1.ListGroupLinksResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.listGroupLinks(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.revokeGroupLink,
-            request: AppV1.RevokeGroupLinkRequest.self,
-            response: AppV1.RevokeGroupLinkResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.revokeGroupLink(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.previewGroupLink,
-            request: AppV1.PreviewGroupLinkRequest.self,
-            response: AppV1.PreviewGroupLinkResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.previewGroupLink(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.joinByLink,
-            request: AppV1.JoinByLinkRequest.self,
-            response: AppV1.JoinByLinkResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.joinByLink(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.blockInviter,
-            request: AppV1.BlockInviterRequest.self,
-            response: AppV1.BlockInviterResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.blockInviter(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.unblockInviter,
-            request: AppV1.UnblockInviterRequest.self,
-            response: AppV1.UnblockInviterResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: true) { request, options throws(RPCError) in
-                try await self.unblockInviter(request, options: options)
-            }
-        }
-        router.unary(
-            GroupServiceMethods.listBlockedInviters,
-            request: AppV1.ListBlockedInvitersRequest.self,
-            response: AppV1.ListBlockedInvitersResponse.self
-        ) { request, context in
-            try await forwarder.forward(request, context, changes: false) { request, options throws(RPCError) in
-                try await self.listBlockedInviters(request, options: options)
-            }
-        }
+    /// Adds to a gateway the methods of `vestibule.app.v1.GroupService` that it forwards as they are.
+    public func addForwards(to forwarder: inout some CallForwarder) {
+        forwarder.add(GroupServiceMethods.listGroups, listGroups)
+        forwarder.add(GroupServiceMethods.addMember, addMember)
+        forwarder.add(GroupServiceMethods.addMembers, addMembers)
+        forwarder.add(GroupServiceMethods.getGroup, getGroup)
+        forwarder.add(GroupServiceMethods.updateGroup, updateGroup)
+        forwarder.add(GroupServiceMethods.deleteGroup, deleteGroup)
+        forwarder.add(GroupServiceMethods.removeMember, removeMember)
+        forwarder.add(GroupServiceMethods.leaveGroup, leaveGroup)
+        forwarder.add(GroupServiceMethods.setMemberRole, setMemberRole)
+        forwarder.add(GroupServiceMethods.handOverGroup, handOverGroup)
+        forwarder.add(GroupServiceMethods.listMyInvitations, listMyInvitations)
+        forwarder.add(GroupServiceMethods.acceptInvitation, acceptInvitation)
+        forwarder.add(GroupServiceMethods.declineInvitation, declineInvitation)
+        forwarder.add(GroupServiceMethods.confirmMember, confirmMember)
+        forwarder.add(GroupServiceMethods.listPending, listPending)
+        forwarder.add(GroupServiceMethods.createGroupLink, createGroupLink)
+        forwarder.add(GroupServiceMethods.listGroupLinks, listGroupLinks)
+        forwarder.add(GroupServiceMethods.revokeGroupLink, revokeGroupLink)
+        forwarder.add(GroupServiceMethods.previewGroupLink, previewGroupLink)
+        forwarder.add(GroupServiceMethods.joinByLink, joinByLink)
+        forwarder.add(GroupServiceMethods.blockInviter, blockInviter)
+        forwarder.add(GroupServiceMethods.unblockInviter, unblockInviter)
+        forwarder.add(GroupServiceMethods.listBlockedInviters, listBlockedInviters)
     }
 }

@@ -20,6 +20,51 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Who may call a method.
+public nonisolated enum Vestibule_Options_V1_Caller: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// A user, by an access token.
+  case unspecified // = 0
+
+  /// Anybody, without a token.
+  case anyone // = 1
+
+  /// A user by an access token, or anybody who presents something else.
+  case userOrAnyone // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .anyone
+    case 2: self = .userOrAnyone
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .anyone: return 1
+    case .userOrAnyone: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Options_V1_Caller] = [
+    .unspecified,
+    .anyone,
+    .userOrAnyone,
+  ]
+
+}
+
 /// What the gateway does with a method of a forwarded service.
 public nonisolated enum Vestibule_Options_V1_GatewayRole: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
@@ -134,6 +179,247 @@ public nonisolated enum Vestibule_Options_V1_ErrorAction: SwiftProtobuf.Enum, Sw
 
 }
 
+/// How apps call a method. The gateway makes from it the method's JSON route, its entry in the OpenAPI document and its line on the
+/// page of methods. The words for people are the comments of the method and of its messages: the first sentence is the summary.
+public nonisolated struct Vestibule_Options_V1_AppMethod: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Who may call it.
+  public var caller: Vestibule_Options_V1_Caller = .unspecified
+
+  /// The reasons of its own errors, as errors.proto names them, such as ROLE_INSUFFICIENT. Errors of tokens, of limits, of malformed
+  /// requests and of failures are every method's.
+  public var errors: [String] = []
+
+  /// A request as JSON with the names of routes. A text that is `$NAME` stands for a variable of a shell.
+  public var example: String = String()
+
+  /// The JSON route; absent if there is none, or one that is written by hand.
+  public var route: Vestibule_Options_V1_Route {
+    get {_route ?? Vestibule_Options_V1_Route()}
+    set {_route = newValue}
+  }
+  /// Returns true if `route` has been explicitly set.
+  public var hasRoute: Bool {self._route != nil}
+  /// Clears the value of `route`. Subsequent reads from it will return its default value.
+  public mutating func clearRoute() {self._route = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _route: Vestibule_Options_V1_Route? = nil
+}
+
+/// A JSON route. Fields of the request that the path names are read from it. Those with a `header` are read from that header, and the
+/// others from the query of a GET or the body of any other method.
+public nonisolated struct Vestibule_Options_V1_Route: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The path. Its variable segments name fields of the request: `/groups/{group_id}`.
+  public var method: Vestibule_Options_V1_Route.OneOf_Method? = nil
+
+  /// The path of a GET.
+  public var get: String {
+    get {
+      if case .get(let v)? = method {return v}
+      return String()
+    }
+    set {method = .get(newValue)}
+  }
+
+  /// The path of a PUT.
+  public var put: String {
+    get {
+      if case .put(let v)? = method {return v}
+      return String()
+    }
+    set {method = .put(newValue)}
+  }
+
+  /// The path of a POST.
+  public var post: String {
+    get {
+      if case .post(let v)? = method {return v}
+      return String()
+    }
+    set {method = .post(newValue)}
+  }
+
+  /// The path of a PATCH.
+  public var patch: String {
+    get {
+      if case .patch(let v)? = method {return v}
+      return String()
+    }
+    set {method = .patch(newValue)}
+  }
+
+  /// The path of a DELETE.
+  public var delete: String {
+    get {
+      if case .delete(let v)? = method {return v}
+      return String()
+    }
+    set {method = .delete(newValue)}
+  }
+
+  /// The status of a success; 200 if absent. 204 has no body.
+  public var status: Int32 = 0
+
+  /// The field of the response that is the body; the whole response if absent.
+  public var body: String = String()
+
+  /// Describes a success to people.
+  public var success: String = String()
+
+  /// Another success.
+  public var other: Vestibule_Options_V1_OtherSuccess {
+    get {_other ?? Vestibule_Options_V1_OtherSuccess()}
+    set {_other = newValue}
+  }
+  /// Returns true if `other` has been explicitly set.
+  public var hasOther: Bool {self._other != nil}
+  /// Clears the value of `other`. Subsequent reads from it will return its default value.
+  public mutating func clearOther() {self._other = nil}
+
+  /// Whether the request may come without a body.
+  public var bodyOptional: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// The path. Its variable segments name fields of the request: `/groups/{group_id}`.
+  public nonisolated enum OneOf_Method: Equatable, Sendable {
+    /// The path of a GET.
+    case get(String)
+    /// The path of a PUT.
+    case put(String)
+    /// The path of a POST.
+    case post(String)
+    /// The path of a PATCH.
+    case patch(String)
+    /// The path of a DELETE.
+    case delete(String)
+
+  }
+
+  public init() {}
+
+  fileprivate var _other: Vestibule_Options_V1_OtherSuccess? = nil
+}
+
+/// A success with a status of its own.
+public nonisolated struct Vestibule_Options_V1_OtherSuccess: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The field of the response that is true then.
+  public var `if`: String = String()
+
+  /// The status.
+  public var status: Int32 = 0
+
+  /// Describes it to people.
+  public var success: String = String()
+
+  /// Whether it has no body.
+  public var empty: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A field as JSON routes read and write it. In a response an empty text, a zero and an unspecified value are null if the field is
+/// `nullable`; an absent time is always null.
+public nonisolated struct Vestibule_Options_V1_JsonField: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The field's name in JSON; its own name if absent.
+  public var name: String = String()
+
+  /// JSON doesn't have the field.
+  public var hidden: Bool = false
+
+  /// It may be null. In a request null means absent, or for a field with presence: empty.
+  public var nullable: Bool = false
+
+  /// A request may leave it out. Fields with presence may always be left out.
+  public var optional: Bool = false
+
+  /// The members of the field's message take the field's place.
+  public var inline: Bool = false
+
+  /// The header that it is read from.
+  public var header: String = String()
+
+  /// The least length of a text, in code points; a text that is required has one at least.
+  public var minLength: Int32 = 0
+
+  /// The greatest length of a text, in code points.
+  public var maxLength: Int32 = 0
+
+  /// A regular expression of ECMA-262 that each valid text matches.
+  public var pattern: String = String()
+
+  /// "uuid".
+  public var format: String = String()
+
+  /// The least number. Bounds of a request's numbers are enforced.
+  public var minimum: Int64 {
+    get {_minimum ?? 0}
+    set {_minimum = newValue}
+  }
+  /// Returns true if `minimum` has been explicitly set.
+  public var hasMinimum: Bool {self._minimum != nil}
+  /// Clears the value of `minimum`. Subsequent reads from it will return its default value.
+  public mutating func clearMinimum() {self._minimum = nil}
+
+  /// The greatest number.
+  public var maximum: Int64 {
+    get {_maximum ?? 0}
+    set {_maximum = newValue}
+  }
+  /// Returns true if `maximum` has been explicitly set.
+  public var hasMaximum: Bool {self._maximum != nil}
+  /// Clears the value of `maximum`. Subsequent reads from it will return its default value.
+  public mutating func clearMaximum() {self._maximum = nil}
+
+  /// What an absent number means.
+  public var `default`: Int64 {
+    get {_default ?? 0}
+    set {_default = newValue}
+  }
+  /// Returns true if ``default`` has been explicitly set.
+  public var hasDefault: Bool {self._default != nil}
+  /// Clears the value of ``default``. Subsequent reads from it will return its default value.
+  public mutating func clearDefault() {self._default = nil}
+
+  /// The least length of an array.
+  public var minItems: Int32 = 0
+
+  /// The greatest length of an array.
+  public var maxItems: Int32 = 0
+
+  /// The words that it may have; for an enum in a request those that are accepted, all if absent.
+  public var words: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _minimum: Int64? = nil
+  fileprivate var _maximum: Int64? = nil
+  fileprivate var _default: Int64? = nil
+}
+
 // MARK: - Extension support defined in options.proto.
 
 // MARK: - Extension Properties
@@ -142,6 +428,25 @@ public nonisolated enum Vestibule_Options_V1_ErrorAction: SwiftProtobuf.Enum, Sw
 // extension fields. The names are based on the extension field name from the proto
 // declaration. To avoid naming collisions, the names are prefixed with the name of
 // the scope where the extend directive occurs.
+
+nonisolated extension SwiftProtobuf.Google_Protobuf_EnumOptions {
+
+  /// The word that JSON has for a value that isn't named here, such as one of a later version.
+  public var Vestibule_Options_V1_fallback: String {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_fallback) ?? String()}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_fallback, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_fallback`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_fallback: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_fallback)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_fallback`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_fallback() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_fallback)
+  }
+}
 
 nonisolated extension SwiftProtobuf.Google_Protobuf_EnumValueOptions {
 
@@ -194,6 +499,44 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_EnumValueOptions {
   }
 }
 
+nonisolated extension SwiftProtobuf.Google_Protobuf_FieldOptions {
+
+  /// What JSON routes do with the field.
+  public var Vestibule_Options_V1_json: Vestibule_Options_V1_JsonField {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_json) ?? Vestibule_Options_V1_JsonField()}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_json, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_json`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_json: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_json)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_json`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_json() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_json)
+  }
+}
+
+nonisolated extension SwiftProtobuf.Google_Protobuf_MessageOptions {
+
+  /// The name of the message's schema in the OpenAPI document; the message's own name if absent.
+  public var Vestibule_Options_V1_schema: String {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_schema) ?? String()}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_schema, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_schema`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_schema: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_schema)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_schema`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_schema() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_schema)
+  }
+}
+
 nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
 
   /// Lets Connect call a unary method by GET, with the request in the URL, so that browsers, proxies and caches can keep the
@@ -229,6 +572,22 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
   public mutating func clearVestibule_Options_V1_gateway() {
     clearExtensionValue(ext: Vestibule_Options_V1_Extensions_gateway)
   }
+
+  /// How apps call a method of the public API.
+  public var Vestibule_Options_V1_app: Vestibule_Options_V1_AppMethod {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_app) ?? Vestibule_Options_V1_AppMethod()}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_app, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_app`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_app: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_app)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_app`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_app() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_app)
+  }
 }
 
 nonisolated extension SwiftProtobuf.Google_Protobuf_ServiceOptions {
@@ -260,6 +619,10 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_ServiceOptions {
 public nonisolated let Vestibule_Options_V1_Options_Extensions: SwiftProtobuf.SimpleExtensionMap = [
   Vestibule_Options_V1_Extensions_connect_get,
   Vestibule_Options_V1_Extensions_gateway,
+  Vestibule_Options_V1_Extensions_app,
+  Vestibule_Options_V1_Extensions_schema,
+  Vestibule_Options_V1_Extensions_json,
+  Vestibule_Options_V1_Extensions_fallback,
   Vestibule_Options_V1_Extensions_forwarded,
   Vestibule_Options_V1_Extensions_http,
   Vestibule_Options_V1_Extensions_grpc,
@@ -282,6 +645,30 @@ public nonisolated let Vestibule_Options_V1_Extensions_connect_get = SwiftProtob
 public nonisolated let Vestibule_Options_V1_Extensions_gateway = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalEnumExtensionField<Vestibule_Options_V1_GatewayRole>, SwiftProtobuf.Google_Protobuf_MethodOptions>(
   _protobuf_fieldNumber: 52002,
   fieldName: "vestibule.options.v1.gateway"
+)
+
+/// How apps call a method of the public API.
+public nonisolated let Vestibule_Options_V1_Extensions_app = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalMessageExtensionField<Vestibule_Options_V1_AppMethod>, SwiftProtobuf.Google_Protobuf_MethodOptions>(
+  _protobuf_fieldNumber: 52003,
+  fieldName: "vestibule.options.v1.app"
+)
+
+/// The name of the message's schema in the OpenAPI document; the message's own name if absent.
+public nonisolated let Vestibule_Options_V1_Extensions_schema = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufString>, SwiftProtobuf.Google_Protobuf_MessageOptions>(
+  _protobuf_fieldNumber: 52031,
+  fieldName: "vestibule.options.v1.schema"
+)
+
+/// What JSON routes do with the field.
+public nonisolated let Vestibule_Options_V1_Extensions_json = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalMessageExtensionField<Vestibule_Options_V1_JsonField>, SwiftProtobuf.Google_Protobuf_FieldOptions>(
+  _protobuf_fieldNumber: 52041,
+  fieldName: "vestibule.options.v1.json"
+)
+
+/// The word that JSON has for a value that isn't named here, such as one of a later version.
+public nonisolated let Vestibule_Options_V1_Extensions_fallback = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufString>, SwiftProtobuf.Google_Protobuf_EnumOptions>(
+  _protobuf_fieldNumber: 52051,
+  fieldName: "vestibule.options.v1.fallback"
 )
 
 /// The gateway forwards the service's methods to the program that implements it, except those with `gateway`.
@@ -310,10 +697,337 @@ public nonisolated let Vestibule_Options_V1_Extensions_action = SwiftProtobuf.Me
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
+fileprivate nonisolated let _protobuf_package = "vestibule.options.v1"
+
+nonisolated extension Vestibule_Options_V1_Caller: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CALLER_UNSPECIFIED\0\u{1}CALLER_ANYONE\0\u{1}CALLER_USER_OR_ANYONE\0")
+}
+
 nonisolated extension Vestibule_Options_V1_GatewayRole: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GATEWAY_ROLE_UNSPECIFIED\0\u{1}GATEWAY_ROLE_ADDS\0\u{1}GATEWAY_ROLE_ANSWERS\0")
 }
 
 nonisolated extension Vestibule_Options_V1_ErrorAction: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ERROR_ACTION_UNSPECIFIED\0\u{1}ERROR_ACTION_REFRESH\0\u{1}ERROR_ACTION_SIGN_IN_AGAIN\0\u{1}ERROR_ACTION_WAIT\0\u{1}ERROR_ACTION_SHOW\0\u{1}ERROR_ACTION_FIX_REQUEST\0\u{1}ERROR_ACTION_RETRY\0")
+}
+
+nonisolated extension Vestibule_Options_V1_AppMethod: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AppMethod"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}caller\0\u{1}errors\0\u{1}example\0\u{1}route\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.caller) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.errors) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.example) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._route) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.caller != .unspecified {
+      try visitor.visitSingularEnumField(value: self.caller, fieldNumber: 1)
+    }
+    if !self.errors.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.errors, fieldNumber: 2)
+    }
+    if !self.example.isEmpty {
+      try visitor.visitSingularStringField(value: self.example, fieldNumber: 3)
+    }
+    try { if let v = self._route {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Options_V1_AppMethod, rhs: Vestibule_Options_V1_AppMethod) -> Bool {
+    if lhs.caller != rhs.caller {return false}
+    if lhs.errors != rhs.errors {return false}
+    if lhs.example != rhs.example {return false}
+    if lhs._route != rhs._route {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Options_V1_Route: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Route"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}get\0\u{1}put\0\u{1}post\0\u{1}patch\0\u{1}delete\0\u{1}status\0\u{1}body\0\u{1}success\0\u{1}other\0\u{3}body_optional\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.method != nil {try decoder.handleConflictingOneOf()}
+          self.method = .get(v)
+        }
+      }()
+      case 2: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.method != nil {try decoder.handleConflictingOneOf()}
+          self.method = .put(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.method != nil {try decoder.handleConflictingOneOf()}
+          self.method = .post(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.method != nil {try decoder.handleConflictingOneOf()}
+          self.method = .patch(v)
+        }
+      }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.method != nil {try decoder.handleConflictingOneOf()}
+          self.method = .delete(v)
+        }
+      }()
+      case 6: try { try decoder.decodeSingularInt32Field(value: &self.status) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.body) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.success) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._other) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.bodyOptional) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.method {
+    case .get?: try {
+      guard case .get(let v)? = self.method else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    }()
+    case .put?: try {
+      guard case .put(let v)? = self.method else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    }()
+    case .post?: try {
+      guard case .post(let v)? = self.method else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case .patch?: try {
+      guard case .patch(let v)? = self.method else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    }()
+    case .delete?: try {
+      guard case .delete(let v)? = self.method else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case nil: break
+    }
+    if self.status != 0 {
+      try visitor.visitSingularInt32Field(value: self.status, fieldNumber: 6)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularStringField(value: self.body, fieldNumber: 7)
+    }
+    if !self.success.isEmpty {
+      try visitor.visitSingularStringField(value: self.success, fieldNumber: 8)
+    }
+    try { if let v = self._other {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
+    if self.bodyOptional != false {
+      try visitor.visitSingularBoolField(value: self.bodyOptional, fieldNumber: 10)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Options_V1_Route, rhs: Vestibule_Options_V1_Route) -> Bool {
+    if lhs.method != rhs.method {return false}
+    if lhs.status != rhs.status {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.success != rhs.success {return false}
+    if lhs._other != rhs._other {return false}
+    if lhs.bodyOptional != rhs.bodyOptional {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Options_V1_OtherSuccess: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OtherSuccess"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}if\0\u{1}status\0\u{1}success\0\u{1}empty\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.`if`) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.status) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.success) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.empty) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.`if`.isEmpty {
+      try visitor.visitSingularStringField(value: self.`if`, fieldNumber: 1)
+    }
+    if self.status != 0 {
+      try visitor.visitSingularInt32Field(value: self.status, fieldNumber: 2)
+    }
+    if !self.success.isEmpty {
+      try visitor.visitSingularStringField(value: self.success, fieldNumber: 3)
+    }
+    if self.empty != false {
+      try visitor.visitSingularBoolField(value: self.empty, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Options_V1_OtherSuccess, rhs: Vestibule_Options_V1_OtherSuccess) -> Bool {
+    if lhs.`if` != rhs.`if` {return false}
+    if lhs.status != rhs.status {return false}
+    if lhs.success != rhs.success {return false}
+    if lhs.empty != rhs.empty {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Options_V1_JsonField: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".JsonField"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}hidden\0\u{1}nullable\0\u{1}optional\0\u{1}inline\0\u{1}header\0\u{3}min_length\0\u{3}max_length\0\u{1}pattern\0\u{1}format\0\u{1}minimum\0\u{1}maximum\0\u{1}default\0\u{3}min_items\0\u{3}max_items\0\u{1}words\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.hidden) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.nullable) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.optional) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.inline) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.header) }()
+      case 7: try { try decoder.decodeSingularInt32Field(value: &self.minLength) }()
+      case 8: try { try decoder.decodeSingularInt32Field(value: &self.maxLength) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.pattern) }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.format) }()
+      case 11: try { try decoder.decodeSingularInt64Field(value: &self._minimum) }()
+      case 12: try { try decoder.decodeSingularInt64Field(value: &self._maximum) }()
+      case 13: try { try decoder.decodeSingularInt64Field(value: &self._default) }()
+      case 14: try { try decoder.decodeSingularInt32Field(value: &self.minItems) }()
+      case 15: try { try decoder.decodeSingularInt32Field(value: &self.maxItems) }()
+      case 16: try { try decoder.decodeRepeatedStringField(value: &self.words) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.hidden != false {
+      try visitor.visitSingularBoolField(value: self.hidden, fieldNumber: 2)
+    }
+    if self.nullable != false {
+      try visitor.visitSingularBoolField(value: self.nullable, fieldNumber: 3)
+    }
+    if self.optional != false {
+      try visitor.visitSingularBoolField(value: self.optional, fieldNumber: 4)
+    }
+    if self.inline != false {
+      try visitor.visitSingularBoolField(value: self.inline, fieldNumber: 5)
+    }
+    if !self.header.isEmpty {
+      try visitor.visitSingularStringField(value: self.header, fieldNumber: 6)
+    }
+    if self.minLength != 0 {
+      try visitor.visitSingularInt32Field(value: self.minLength, fieldNumber: 7)
+    }
+    if self.maxLength != 0 {
+      try visitor.visitSingularInt32Field(value: self.maxLength, fieldNumber: 8)
+    }
+    if !self.pattern.isEmpty {
+      try visitor.visitSingularStringField(value: self.pattern, fieldNumber: 9)
+    }
+    if !self.format.isEmpty {
+      try visitor.visitSingularStringField(value: self.format, fieldNumber: 10)
+    }
+    try { if let v = self._minimum {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 11)
+    } }()
+    try { if let v = self._maximum {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 12)
+    } }()
+    try { if let v = self._default {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 13)
+    } }()
+    if self.minItems != 0 {
+      try visitor.visitSingularInt32Field(value: self.minItems, fieldNumber: 14)
+    }
+    if self.maxItems != 0 {
+      try visitor.visitSingularInt32Field(value: self.maxItems, fieldNumber: 15)
+    }
+    if !self.words.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.words, fieldNumber: 16)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Options_V1_JsonField, rhs: Vestibule_Options_V1_JsonField) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.hidden != rhs.hidden {return false}
+    if lhs.nullable != rhs.nullable {return false}
+    if lhs.optional != rhs.optional {return false}
+    if lhs.inline != rhs.inline {return false}
+    if lhs.header != rhs.header {return false}
+    if lhs.minLength != rhs.minLength {return false}
+    if lhs.maxLength != rhs.maxLength {return false}
+    if lhs.pattern != rhs.pattern {return false}
+    if lhs.format != rhs.format {return false}
+    if lhs._minimum != rhs._minimum {return false}
+    if lhs._maximum != rhs._maximum {return false}
+    if lhs._default != rhs._default {return false}
+    if lhs.minItems != rhs.minItems {return false}
+    if lhs.maxItems != rhs.maxItems {return false}
+    if lhs.words != rhs.words {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }

@@ -3,9 +3,27 @@
 
 /// The package `vestibule.options.v1`.
 public enum OptionsV1 {
+    /// Who may call a method.
+    public typealias Caller = Vestibule_Options_V1_Caller
+
     /// What the gateway does with a method of a forwarded service.
     public typealias GatewayRole = Vestibule_Options_V1_GatewayRole
 
     /// What an app does about an error.
     public typealias ErrorAction = Vestibule_Options_V1_ErrorAction
+
+    /// How apps call a method. The gateway makes from it the method's JSON route, its entry in the OpenAPI document and its line on the
+    /// page of methods. The words for people are the comments of the method and of its messages: the first sentence is the summary.
+    public typealias AppMethod = Vestibule_Options_V1_AppMethod
+
+    /// A JSON route. Fields of the request that the path names are read from it. Those with a `header` are read from that header, and the
+    /// others from the query of a GET or the body of any other method.
+    public typealias Route = Vestibule_Options_V1_Route
+
+    /// A success with a status of its own.
+    public typealias OtherSuccess = Vestibule_Options_V1_OtherSuccess
+
+    /// A field as JSON routes read and write it. In a response an empty text, a zero and an unspecified value are null if the field is
+    /// `nullable`; an absent time is always null.
+    public typealias JsonField = Vestibule_Options_V1_JsonField
 }

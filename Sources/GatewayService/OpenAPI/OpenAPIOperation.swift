@@ -26,7 +26,7 @@ extension OpenAPI {
         }
 
         let method: HTTPRequest.Method
-        /// The path, its variable segments in braces: `/groups/{id}/members`.
+        /// The path, its variable segments in braces: `/groups/{group_id}/members`.
         let path: String
         /// The name by which generated clients call it.
         let id: String

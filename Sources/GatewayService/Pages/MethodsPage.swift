@@ -21,13 +21,10 @@ struct MethodsPage: Sendable {
     ///
     /// - Parameter address: host and port to show where a request says none that could be shown.
     init(_ operations: [OpenAPI.Operation], address: String) {
-        calls = MethodExample.all.map { Entry(title: $0.method.spanName, summary: $0.summary, call: $0.call) }
+        let examples = MethodExample.all
+        calls = examples.map { Entry(title: $0.title, summary: $0.summary, call: $0.call) }
         requests = operations.map {
-            Entry(
-                title: "\($0.method.rawValue) \($0.path)",
-                summary: "\($0.summary).",
-                call: RouteExamples.request($0)
-            )
+            Entry(title: "\($0.method.rawValue) \($0.path)", summary: "\($0.summary).", call: RouteExamples.request($0))
         }
         otherName = address
     }

@@ -5,6 +5,8 @@ import JOSE
 /// The `Idempotency-Key` that a client chose for a request (draft-ietf-httpapi-idempotency-key-header), so that asking
 /// again does nothing twice.
 enum IdempotencyKey {
+    /// The header's name.
+    static let header = "Idempotency-Key"
     /// A UUID in quotes; what is longer is none, and isn't handed on.
     private static let bytesMax = 38
 
@@ -33,7 +35,7 @@ extension OpenAPI.Parameter {
     /// `Idempotency-Key`. With a pattern instead of the format and the example, tools make keys up that no UUID has.
     static let idempotencyKey = Self(
         component: "idempotencyKey",
-        name: "Idempotency-Key",
+        name: IdempotencyKey.header,
         place: .header,
         schema: .uuid,
         description: "A UUID that the client chose for what it wants done once; remembered for a day.",

@@ -11,7 +11,7 @@ enum DeleteAvatarRoute {
         tag: .profile,
         summary: "Removes the user's picture",
         caller: .user,
-        answers: [200: .profile]
+        answers: [200: .init("The whole profile.", .message(AppV1.Profile.self))]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
@@ -20,7 +20,7 @@ enum DeleteAvatarRoute {
             var call = AppV1.UpdateMeRequest()
             call.avatarURL = ""
             let me = try await methods.updateMe(call, user).profile
-            return .json(addMembers: me.write(to:))
+            return .json(message: me)
         }
     }
 }

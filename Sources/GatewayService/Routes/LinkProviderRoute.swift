@@ -47,9 +47,18 @@ enum LinkProviderRoute {
             try input.finish()
             let linked = try await methods.linkProvider(call, user)
             return .json { json in
-                json.add("identities", linked.providers) { $0.write(to: &$1) }
+                json.add("identities", messages: linked.providers)
                 if linked.hasSession { json.add("session") { linked.session.write(to: &$0) } }
             }
         }
     }
+}
+
+extension OpenAPI.Answer {
+    fileprivate static let providerLinked = Self(
+        "The providers of the user's account, and the session to continue with if another account has absorbed it.",
+        .object([
+            .required("identities", .list(of: .message(AppV1.LinkedProvider.self))), .optional("session", .session),
+        ]).named("ProviderLinked")
+    )
 }

@@ -24,7 +24,7 @@ enum SetAvatarRoute {
             """,
         caller: .user,
         body: .image,
-        answers: [200: .profile],
+        answers: [200: .init("The whole profile.", .message(AppV1.Profile.self))],
         problems: [.fieldsAtFault]
     )
 
@@ -32,7 +32,7 @@ enum SetAvatarRoute {
         Endpoint(operation, bodyBytesMax: methods.avatars.bytesMax) { request, context in
             let user = try await methods.authentication.user(.route(request, context), isChange: true)
             let me = try await methods.setAvatar(try await context.bytes(request, types: types), user)
-            return .json(addMembers: me.write(to:))
+            return .json(message: me)
         }
     }
 }

@@ -1,3 +1,4 @@
+import API
 import HTTPJSON
 import HTTPTypes
 
@@ -40,10 +41,6 @@ enum SignInWithProviderRoute {
 }
 
 extension OpenAPI.Parameter {
-    static let provider = Self(
-        component: "provider",
-        name: "provider",
-        place: .path,
-        schema: .text("A configured provider's name.", pattern: "^[a-z][a-z0-9_-]{0,31}$")
-    )
+    /// The provider of a path.
+    static let provider = inPath("provider", of: AppV1.UnlinkProviderRequest.self)
 }

@@ -68,7 +68,11 @@ extension EventStream {
             }
         }
         for change in news.accountChanges {
-            let data = JSONWriter.object { AppV1.AccountChange(change).writeNotice(to: &$0) }
+            let data = JSONWriter.object { json in
+                json.add("kind", change.kind)
+                json.add("provider", orNull: change.provider)
+                json.add("occurred_at", RFC3339.text(milliseconds: change.occurredAtMs))
+            }
             try await send(String(decoding: data, as: UTF8.self), event: "account_changed")
         }
     }

@@ -100,6 +100,6 @@ extension AppV1.AddMembersRefusal {
         reason = error.reason ?? ""
         message = error.message
         field = error.fieldViolations.first?.field ?? ""
-        retryAfterMs = error.retryAfter.map { $0 / .milliseconds(1) }.map { Int64($0) } ?? 0
+        retryAfterSeconds = error.retryAfter.map { Int64(($0 / .seconds(1)).rounded(.up)) } ?? 0
     }
 }

@@ -8,7 +8,7 @@ public protocol AnswerableError: Error {
     func rpcError(mayBeRepeated: Bool) -> RPCError
 }
 
-/// All that the rules of one service refuse. It is a closed enum, and the service's `ErrorMap.swift` says in one switch what
+/// All that the rules of one service refuse. It is a closed enum, and the service's `…ErrorMap.swift` says in one switch what
 /// callers are told of each case.
 public protocol DomainError: AnswerableError {
     /// The status, the stable reason and the words for people.

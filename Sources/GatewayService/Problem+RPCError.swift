@@ -69,8 +69,10 @@ extension Problem {
         }
         switch error.code {
         case .invalidArgument, .failedPrecondition, .outOfRange:
-            let isFieldAtFault = !error.fieldViolations.isEmpty
-            return domain(error, isFieldAtFault ? .unprocessableContent : .badRequest, "The request was refused.")
+            let usual: HTTPResponse.Status = error.fieldViolations.isEmpty ? .badRequest : .unprocessableContent
+            // A reason's own status, such as 409 of LAST_PROVIDER: not the request is at fault, but the account.
+            let own = error.reason.flatMap { ErrorCode.named($0) }.map { HTTPResponse.Status(code: $0.http) }
+            return domain(error, own ?? usual, "The request was refused.")
         case .unauthenticated:
             var problem = domain(error, .unauthorized, "The credentials were refused.")
             problem.headers[.wwwAuthenticate] = challenge(error.reason)

@@ -1,0 +1,58 @@
+import API
+import RPC
+import SwiftProtobuf
+
+/// A method of the public API with what answers it. RPCs and JSON routes call the same.
+struct AppMethod: Sendable {
+    /// What answers a request in the encoding of protobuf.
+    enum Answer: Sendable {
+        /// Anybody's.
+        case anyone(@Sendable ([UInt8], Caller) async throws -> any Message)
+        /// A user's, whose access token was checked.
+        case user(@Sendable ([UInt8], SignedInUser) async throws -> any Message)
+    }
+
+    let descriptor: MethodDescriptor
+    let answer: Answer
+    /// Adds the RPC to a router.
+    let addRPC: @Sendable (inout Router, AppCalls) -> Void
+
+    /// What the protos say of it.
+    var described: AppDescription.Method { AppDescription.current[descriptor] }
+
+    /// A method that anybody may call.
+    init<Request: Message, Response: Message>(
+        _ descriptor: MethodDescriptor,
+        _ answer: @escaping @Sendable (Request, Caller) async throws -> Response
+    ) {
+        self.descriptor = descriptor
+        self.answer = .anyone { try await answer(Self.message($0), $1) }
+        addRPC = { router, calls in
+            router.unary(descriptor, request: Request.self, response: Response.self) { request, context in
+                try await calls.answer(context) { try await answer(request, $0) }
+            }
+        }
+    }
+
+    /// A method that needs an access token.
+    init<Request: Message, Response: Message>(
+        _ descriptor: MethodDescriptor,
+        _ authentication: Authentication,
+        _ answer: @escaping @Sendable (Request, SignedInUser) async throws -> Response
+    ) {
+        self.descriptor = descriptor
+        self.answer = .user { try await answer(Self.message($0), $1) }
+        let isChange = AppDescription.current[descriptor].changes
+        addRPC = { router, calls in
+            router.unary(descriptor, request: Request.self, response: Response.self) { request, context in
+                try await calls.answer(context) { caller in
+                    try await answer(request, try await authentication.user(caller, isChange: isChange))
+                }
+            }
+        }
+    }
+
+    private static func message<Request: Message>(_ bytes: [UInt8]) throws -> Request {
+        bytes.isEmpty ? Request() : try Request(serializedBytes: bytes)
+    }
+}
