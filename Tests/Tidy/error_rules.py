@@ -17,6 +17,10 @@ _CONSTANT = re.compile(r"\b\w*[rR]eason(?:: String)? = " + _WORD)
 _LITERAL = re.compile(_WORD)
 _CASE = re.compile(r"\bcase \w+ = " + _WORD)
 _DOMAIN = re.compile(r"\.domain\(\s*\.(\w+),\s*reason: " + _WORD)
+# The short forms of `.domain`, and the status of each: `.invalid` and `.assertion` name a field.
+_SHORT = re.compile(r"\.(invalid|assertion|unauthenticated)\(\s*" + _WORD)
+_SHORT_STATUS = {
+    "invalid": (422, "INVALID_ARGUMENT"), "assertion": (422, "INVALID_ARGUMENT"), "unauthenticated": (401, "UNAUTHENTICATED")}
 _FIELD = re.compile(r"\bfields?:")
 _PROBLEM = re.compile(r"Problem\(\s*\.(\w+),\s*code: " + _WORD)
 
@@ -40,7 +44,7 @@ STATUS = {
     "resourceExhausted": 429, "internalError": 500, "unimplemented": 501, "unavailable": 503, "deadlineExceeded": 504,
 }
 # Those that the gateway answers with another status: services that don't trust each other, and a route's own conflict.
-_ANSWERED_OTHERWISE = {"CALLER_PROOF_REQUIRED", "CALLER_PROOF_INVALID", "CALLER_PROOF_EXPIRED", "LAST_PROVIDER"}
+_ANSWERED_OTHERWISE = {"CALLER_PROOF_REQUIRED", "CALLER_PROOF_INVALID", "CALLER_PROOF_EXPIRED", "LAST_PROVIDER", "WEB_STATE_INVALID"}
 
 
 def check(swift, table):
@@ -61,6 +65,10 @@ def check(swift, table):
             status = STATUS.get(code) or (422 if _FIELD.search(_call(file, match)) else 400)
             if name in rows and name not in _ANSWERED_OTHERWISE and rows[name][0] != status:
                 yield file.fault(match.start(), f"{name} is answered with {status}, which {TABLE} says otherwise")
+        for match in _SHORT.finditer(file.text):
+            form, name = match.groups()
+            if name in rows and name not in _ANSWERED_OTHERWISE and rows[name] != _SHORT_STATUS[form]:
+                yield file.fault(match.start(), f"{name} is answered with {_SHORT_STATUS[form]}, which {TABLE} says otherwise")
         for match in _PROBLEM.finditer(file.text):
             status, name = match.groups()
             if name in rows and status in HTTP and rows[name][0] != HTTP[status]:

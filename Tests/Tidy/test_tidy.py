@@ -40,7 +40,8 @@ class ErrorRulesTests(unittest.TestCase):
                          f"{error_rules.TABLE}: nothing answers PHONE_TAKEN")
 
     def test_an_error_code_has_the_status_of_the_table(self):
-        for line in ('.domain(.aborted, reason: "PHONE_TAKEN")', 'Problem(.badRequest, code: "PHONE_TAKEN")'):
+        for line in ('.domain(.aborted, reason: "PHONE_TAKEN")', 'Problem(.badRequest, code: "PHONE_TAKEN")',
+                     'case .a: .invalid("PHONE_TAKEN", field: "a", "")', '.unauthenticated(\n"PHONE_TAKEN", "")'):
             self.assertIn("says otherwise", self.errors(line)[0], line)
 
     def test_an_error_code_has_the_status_that_the_gateway_answers(self):

@@ -294,15 +294,15 @@ extension AppV1 {
             description: "The profile was changed meanwhile. The problem's revision is the one it has."
         ),
         ErrorCode(
-            "ASSERTION_EXPIRED", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            "ASSERTION_EXPIRED", http: 422, grpc: .invalidArgument, action: .fixRequest,
             description: "The assertion about a phone number is not valid now, or for longer than five minutes."
         ),
         ErrorCode(
-            "ASSERTION_INVALID", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            "ASSERTION_INVALID", http: 422, grpc: .invalidArgument, action: .fixRequest,
             description: "The assertion about a phone number can't be read, or isn't signed by a configured key."
         ),
         ErrorCode(
-            "ASSERTION_MISMATCHED", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            "ASSERTION_MISMATCHED", http: 422, grpc: .invalidArgument, action: .fixRequest,
             description: "The assertion about a phone number is of another issuer, for another audience or about another user."
         ),
         ErrorCode(
