@@ -22,17 +22,17 @@ public enum AccountAct: String, Sendable, Hashable, CaseIterable {
     /// Judges an act by the sign-in that it stands on.
     ///
     /// - Parameters:
-    ///   - proof: how that sign-in was proven; nil for one from before that was recorded.
+    ///   - proof: how that sign-in was proven.
     ///   - signedInMilliseconds: when it was, in Unix milliseconds.
     ///   - recentSeconds: the greatest age of a sign-in that is recent; 0 accepts every age.
     /// - Returns: the reason of a refusal; nil if the act is allowed.
     public func refusal(
-        proof: Proof?,
+        proof: Proof,
         signedInMilliseconds: Int64,
         nowMilliseconds: Int64,
         recentSeconds: Int64
     ) -> Refusal? {
-        guard let proof, Self.acceptedProofs.contains(proof) else { return .proofRequired }
+        guard Self.acceptedProofs.contains(proof) else { return .proofRequired }
         guard recentSeconds > 0 else { return nil }
         return .milliseconds(nowMilliseconds) - .milliseconds(signedInMilliseconds) <= .seconds(recentSeconds)
             ? nil : Refusal.recentSignInRequired

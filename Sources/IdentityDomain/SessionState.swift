@@ -8,13 +8,13 @@ public struct SessionState: Sendable, Hashable {
     public let isEnded: Bool
     /// When it ends at the latest, in Unix milliseconds.
     public let endsAtMilliseconds: Int64
-    /// How it was proven; nil in sessions from before that was kept.
-    public let proof: Proof?
+    /// How it was proven.
+    public let proof: Proof
     /// The only dialect in which it is good; nil for everywhere.
     public let dialect: String?
 
     /// The state of a session.
-    public init(userID: UserID, isEnded: Bool, endsAtMilliseconds: Int64, proof: Proof?, dialect: String?) {
+    public init(userID: UserID, isEnded: Bool, endsAtMilliseconds: Int64, proof: Proof, dialect: String?) {
         self.userID = userID
         self.isEnded = isEnded
         self.endsAtMilliseconds = endsAtMilliseconds

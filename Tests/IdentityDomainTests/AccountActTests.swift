@@ -4,7 +4,7 @@ import Testing
 /// What an act on the ways into an account needs.
 struct AccountActTests {
     private func refusal(
-        _ proof: Proof?,
+        _ proof: Proof,
         age milliseconds: Int64 = 0,
         recentSeconds: Int64 = 600,
         act: AccountAct = .linkProvider
@@ -23,7 +23,6 @@ struct AccountActTests {
             let isEnough = proof == .nonce || proof == .code
             #expect(refusal(proof, act: act) == (isEnough ? nil : .proofRequired), "\(proof)")
         }
-        #expect(refusal(nil, act: act) == .proofRequired, "from before it was recorded")
     }
 
     @Test func `The sign-in must be recent, and none is too old where no age is named`() {

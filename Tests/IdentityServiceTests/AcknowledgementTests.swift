@@ -229,40 +229,4 @@ struct AcknowledgementTests {
             }
         }
     }
-
-    /// The version before knows generation alone. What it does to rows of ours, and we to rows of its, signs nobody out.
-    @Test func `The version before runs on the new table`() async throws {
-        try await TestService.run { service in
-            let tokens = try await service.signIn().tokens
-            let token = try #require(service.settings.refreshKeys.verify(tokens.refreshToken))
-            func rotateAsBefore(_ number: UInt32) async throws -> String {
-                let now = PostgresTimestamp(milliseconds: service.clock.nowMilliseconds)
-                let rows = try await service.database.execute(
-                    """
-                    UPDATE sessions SET generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
-                    WHERE session_id = \(token.sessionID.uuid) AND generation = \(Int64(number))
-                    """
-                )
-                #expect(rows.affected == 1)
-                return service.settings.refreshKeys.mint(
-                    RefreshToken(sessionID: token.sessionID, number: number + 1, nonce: token.nonce)
-                )
-            }
-            // Its own rows: the token before the newest is the base.
-            let second = try await rotateAsBefore(0)
-            service.clock.advance(seconds: 86_400)
-            let sibling = try await service.refresh(tokens.refreshToken).tokens.refreshToken
-            #expect(service.settings.refreshKeys.verify(sibling)?.number == 2)
-            // A row of ours that it moves on: both what it got and what it issued go on.
-            let third = try await rotateAsBefore(2)
-            service.clock.advance(seconds: 86_400)
-            let fourth = try await service.refresh(third).tokens.refreshToken
-            #expect(service.settings.refreshKeys.verify(fourth)?.number == 4)
-            // A sibling of the one that went on.
-            await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") {
-                service.clock.advance(seconds: 31)
-                _ = try await service.refresh(second)
-            }
-        }
-    }
 }

@@ -250,15 +250,4 @@ struct ProofTests {
             await expectFailure(.unauthenticated, "TOKEN_SUBJECT") { try await signIn(subject: "002.other") }
         }
     }
-
-    @Test func `A session from before proofs has none, and its retry neither`() async throws {
-        try await TestService.runWithAudiences { service in
-            let token = try service.provider.appleToken(at: service.clock)
-            let first = try await service.signIn(token: token)
-            try await service.database.execute("UPDATE sessions SET proof = NULL")
-            let again = try await service.signIn(token: token)
-            #expect(again.tokens.sessionID == first.tokens.sessionID)
-            #expect(again.proof == .unspecified)
-        }
-    }
 }

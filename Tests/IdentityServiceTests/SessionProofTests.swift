@@ -12,9 +12,8 @@ struct SessionProofTests {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             let single = try await service.signInSingle()
-            let proofs: [(String?, IdentityV1.Proof)] = [
-                (nil, .unspecified), ("nonce", .nonce), ("code", .code), ("fresh", .fresh),
-                ("access_token", .accessToken),
+            let proofs: [(String, IdentityV1.Proof)] = [
+                ("nonce", .nonce), ("code", .code), ("fresh", .fresh), ("access_token", .accessToken),
             ]
             for (stored, told) in proofs {
                 try await service.setProof(stored, of: tokens)
@@ -70,7 +69,6 @@ struct SessionProofTests {
     @Test func `A row that contradicts itself lets nobody in`() async throws {
         let states = [
             SessionState(userID: UserID(high: 1, low: 1), proof: .unproven, dialect: nil),
-            SessionState(userID: UserID(high: 1, low: 1), proof: nil, dialect: "wordpress"),
             SessionState(userID: UserID(high: 1, low: 1), proof: .nonce, dialect: ""),
         ]
         for state in states {
@@ -87,7 +85,7 @@ struct SessionProofTests {
 }
 
 extension SessionState {
-    fileprivate init(userID: UserID, proof: Proof?, dialect: String?) {
+    fileprivate init(userID: UserID, proof: Proof, dialect: String?) {
         self.init(userID: userID, isEnded: false, endsAtMilliseconds: .max, proof: proof, dialect: dialect)
     }
 }

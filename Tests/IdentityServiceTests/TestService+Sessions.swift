@@ -86,7 +86,7 @@ extension TestService {
     }
 
     /// Makes a session one that was proven so.
-    func setProof(_ proof: String?, dialect: String? = nil, of tokens: IdentityV1.SessionTokens) async throws {
+    func setProof(_ proof: String, dialect: String? = nil, of tokens: IdentityV1.SessionTokens) async throws {
         let sessionID = try #require(SessionID(tokens.sessionID))
         let rows = try await database.execute(
             "UPDATE sessions SET proof = \(proof), dialect = \(dialect) WHERE session_id = \(sessionID.uuid)"

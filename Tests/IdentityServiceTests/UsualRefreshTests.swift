@@ -129,8 +129,9 @@ struct UsualRefreshTests {
             """
             WITH account AS (INSERT INTO accounts (user_id, created_at) VALUES (\(user.uuid), \(time)))
             INSERT INTO sessions (
-                session_id, user_id, provider, client_id, opened_account, nonce, created_at, last_used_at, expires_at)
-            VALUES (\(session.uuid), \(user.uuid), 'apple', 'app', true, \(nonce), \(time), \(time), \(time))
+                session_id, user_id, provider, client_id, opened_account, nonce, proof, created_at, last_used_at,
+                expires_at)
+            VALUES (\(session.uuid), \(user.uuid), 'apple', 'app', true, \(nonce), 'nonce', \(time), \(time), \(time))
             """
         )
         return session

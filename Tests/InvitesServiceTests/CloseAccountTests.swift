@@ -107,7 +107,10 @@ import Testing
                 """
             )
             try await service.database.execute(
-                "INSERT INTO groups (group_id, name, owner_user_id, created_at) VALUES (gen_random_uuid(), 'x', \(maria.uuid), now())"
+                """
+                INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+                VALUES (gen_random_uuid(), 'x', \(maria.uuid), \(maria.uuid), now())
+                """
             )
             await service.parts.closings.round()
             #expect(try await service.groups(of: maria).groups.count == 1, "not yet")

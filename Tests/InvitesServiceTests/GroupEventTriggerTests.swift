@@ -31,8 +31,8 @@ struct GroupEventTriggerTests {
             let database = service.database
             try await database.execute(
                 """
-                INSERT INTO groups (group_id, name, owner_user_id, created_at, openness)
-                VALUES (\(group), 'Hikers', \(owner), now(), \(openness))
+                INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
+                VALUES (\(group), 'Hikers', \(owner), \(owner), now(), \(openness))
                 """
             )
             try await database.execute("INSERT INTO phones (phone, user_id) VALUES ('639171234567', \(meant))")

@@ -33,8 +33,8 @@ struct GroupWatchFailureTests {
         try await InvitesFixture.run(on: facts) { service in
             try await service.database.execute(
                 """
-                INSERT INTO groups (group_id, name, owner_user_id, created_at)
-                SELECT md5('g' || i)::uuid, 'Hikers', gen_random_uuid(), now() FROM generate_series(1, 200) i
+                INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+                SELECT md5('g' || i)::uuid, 'Hikers', gen_random_uuid(), gen_random_uuid(), now() FROM generate_series(1, 200) i
                 """
             )
             try await service.database.execute(

@@ -118,8 +118,8 @@ struct GroupWatchLoadTests {
             for group in groups {
                 try await service.database.execute(
                     """
-                    INSERT INTO groups (group_id, name, owner_user_id, created_at, openness)
-                    VALUES (\(group.uuid), 'Hikers', gen_random_uuid(), now(), 'consent')
+                    INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
+                    VALUES (\(group.uuid), 'Hikers', gen_random_uuid(), gen_random_uuid(), now(), 'consent')
                     """
                 )
                 try await service.database.execute(

@@ -57,8 +57,8 @@ def await_phones(stack, count, first=0):
     owner = "md5('awaiting owner')::uuid"
     stack.sql(f"""
         SET search_path = invites;
-        INSERT INTO groups (group_id, name, owner_user_id, created_at)
-            SELECT DISTINCT {group}, 'Group', {owner}, now() FROM {numbers};
+        INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+            SELECT DISTINCT {group}, 'Group', {owner}, {owner}, now() FROM {numbers};
         INSERT INTO phones (phone) SELECT phone::text FROM {numbers};
         SET session_replication_role = replica;
         INSERT INTO members (group_id, member_id, phone, display_name, added_by, added_at)

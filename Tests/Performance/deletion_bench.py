@@ -31,8 +31,8 @@ def _insert(stack, count):
             SELECT {IDENTIFIER}, 'Somebody', {PHONE}, now() FROM {numbers};
         INSERT INTO profile.phones (phone, user_id, claimed_at) SELECT {PHONE}, {IDENTIFIER}, now() FROM {numbers};
         INSERT INTO invites.phones (phone, user_id) SELECT {PHONE}, {IDENTIFIER} FROM {numbers};
-        INSERT INTO invites.groups (group_id, name, owner_user_id, created_at)
-            SELECT {group}, 'Group', {IDENTIFIER}, now() FROM {numbers};
+        INSERT INTO invites.groups (group_id, name, owner_user_id, created_by, created_at)
+            SELECT {group}, 'Group', {IDENTIFIER}, {IDENTIFIER}, now() FROM {numbers};
         INSERT INTO invites.members (group_id, member_id, user_id, added_by, added_at, linked_at)
             SELECT {group}, md5('member ' || n)::uuid, {IDENTIFIER}, {IDENTIFIER}, now(), now() FROM {numbers};""",
         timeout_seconds=SQL_SECONDS_MAX)

@@ -129,7 +129,8 @@ def big_group(stack, owner):
     group = "md5('big group')::uuid"
     stack.sql(f"""
         SET search_path = invites;
-        INSERT INTO groups (group_id, name, owner_user_id, created_at) VALUES ({group}, 'Group', '{owner}', now());
+        INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+            VALUES ({group}, 'Group', '{owner}', '{owner}', now());
         SET session_replication_role = replica;
         INSERT INTO members (group_id, member_id, user_id, added_by, added_at, linked_at)
             VALUES ({group}, lpad('1', 32, '0')::uuid, '{owner}', '{owner}', now(), now());

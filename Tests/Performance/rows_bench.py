@@ -54,8 +54,8 @@ def fill(stack, options, before, count, reader):
                 SELECT {USER}, 'Some One', {PHONE}, now() FROM {numbers};
             INSERT INTO profile.phones (phone, user_id, claimed_at) SELECT {PHONE}, {USER}, now() FROM {numbers};
             INSERT INTO invites.phones (phone, user_id) SELECT {PHONE}, {USER} FROM {numbers};
-            INSERT INTO invites.groups (group_id, name, owner_user_id, created_at)
-                SELECT DISTINCT {GROUP}, 'Group', {OWNER}, now() FROM {numbers};
+            INSERT INTO invites.groups (group_id, name, owner_user_id, created_by, created_at)
+                SELECT DISTINCT {GROUP}, 'Group', {OWNER}, {OWNER}, now() FROM {numbers};
             INSERT INTO invites.members (group_id, member_id, user_id, phone, added_by, added_at, linked_at)
                 SELECT {GROUP}, {USER}, CASE WHEN n % {GROUP_MEMBERS} = 0 THEN '{reader}'::uuid ELSE {USER} END,
                     CASE WHEN n % {GROUP_MEMBERS} > 0 THEN {PHONE} END, {OWNER}, now(), now()

@@ -33,7 +33,7 @@ extension PlaceState {
     private mutating func readGroups(_ database: PostgresClient, _ scope: HistoryScope) async throws {
         let ids = scope.groups.map(\.uuid)
         for row in try await database.query(
-            "SELECT group_id, name, owner_user_id, openness, created_at, COALESCE(created_by, owner_user_id) FROM groups WHERE group_id = ANY(\(ids))"
+            "SELECT group_id, name, owner_user_id, openness, created_at, created_by FROM groups WHERE group_id = ANY(\(ids))"
         ) {
             let openness = GroupOpenness(rawValue: try row.decode(3, as: String.self))
             groups[GroupID(try row.decode(0, as: PostgresUUID.self))] = PlaceGroup(

@@ -20,7 +20,7 @@ SUFFIXES = (".swift", ".c", ".h", ".md", ".py", ".proto", ".sh", ".json", ".yaml
 LIMITS = {
     ".": 4, "Sources/API": 2, "Sources/CRPC": 74, "Sources/Certificates": 1, "Sources/Connect": 6, "Sources/Deployment": 3,
     "Sources/Executables": 9, "Sources/GatewayService": 19, "Sources/HTTP": 3, "Sources/HTTPJSON": 8, "Sources/IdentityDomain": 36,
-    "Sources/IdentityService": 160, "Sources/Images": 1, "Sources/InvitesService": 50, "Sources/JOSE": 5, "Sources/KeyRings": 6,
+    "Sources/IdentityService": 160, "Sources/Images": 1, "Sources/InvitesService": 49, "Sources/JOSE": 5, "Sources/KeyRings": 6,
     "Sources/Load": 9, "Sources/LocalStack": 3, "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6,
     "Sources/Postgres": 23, "Sources/ProfileService": 22, "Sources/ProviderSimulator": 1, "Sources/RPC": 12,
     "Sources/RPCTransport": 21, "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6,

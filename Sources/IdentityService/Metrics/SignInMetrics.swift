@@ -6,9 +6,8 @@ import ServiceKit
 final class SignInMetrics: MetricsSource {
     /// The outcome of a sign-in.
     enum Outcome: Hashable {
-        /// An account was created, or an existing one was found. A retry of a session from before proofs were recorded has no
-        /// proof.
-        case newAccount(Proof?), knownAccount(Proof?)
+        /// An account was created, or an existing one was found.
+        case newAccount(Proof), knownAccount(Proof)
         /// The provider's token was refused.
         case refused(TokenRejection)
         /// The sign-in was refused for another reason.
@@ -27,7 +26,7 @@ final class SignInMetrics: MetricsSource {
         case failed
 
         static let all: [Outcome] =
-            ([nil] + Proof.allCases.map(Optional.some)).flatMap { [.newAccount($0), .knownAccount($0)] }
+            Proof.allCases.flatMap { [.newAccount($0), .knownAccount($0)] }
             + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
             // Its reason is the same as one of a token's.
@@ -64,10 +63,10 @@ final class SignInMetrics: MetricsSource {
             }
         }
 
-        /// How the session was proven; "none" if there is no session, or the proof is unknown.
+        /// How the session was proven; "none" if there is no session.
         var proofLabel: String {
             switch self {
-            case .newAccount(let proof), .knownAccount(let proof): proof?.rawValue ?? "none"
+            case .newAccount(let proof), .knownAccount(let proof): proof.rawValue
             case .refused, .refusedOtherwise, .accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable,
                 .databaseUnavailable, .failed:
                 "none"

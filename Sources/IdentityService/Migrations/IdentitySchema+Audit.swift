@@ -15,7 +15,7 @@ extension IdentityMigrations {
                 'account_opening', 'account_opened', 'deletion_scheduled', 'deletion_cancelled')),
             occurred_at timestamptz NOT NULL,
             details jsonb NOT NULL,
-            xid xid8 DEFAULT pg_current_xact_id()
+            xid xid8 NOT NULL DEFAULT pg_current_xact_id()
         );
         CREATE INDEX security_events_user_id ON security_events (user_id, event_id);
         CREATE INDEX security_events_rare ON security_events (user_id, event_id) WHERE \(rareEvents);

@@ -77,7 +77,7 @@ extension IdentityMigrations {
             retry_at timestamptz,
             rejected_at timestamptz,
             rejection text,
-            is_sign_in_proven boolean
+            is_sign_in_proven boolean NOT NULL
         );
         CREATE INDEX phone_proofs_waiting ON phone_proofs (id) WHERE rejected_at IS NULL;
         CREATE INDEX phone_proofs_user ON phone_proofs (user_id, id);
@@ -94,7 +94,7 @@ extension IdentityMigrations {
             event_id uuid NOT NULL,
             user_id uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
             expires_at timestamptz NOT NULL,
-            phone_hash bytea CHECK (length(phone_hash) = 32)
+            phone_hash bytea NOT NULL CHECK (length(phone_hash) = 32)
         );
         CREATE INDEX phone_assertions_user ON phone_assertions (user_id);
         CREATE INDEX phone_assertions_expires_at ON phone_assertions (expires_at);

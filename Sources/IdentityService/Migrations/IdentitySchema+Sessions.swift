@@ -5,7 +5,8 @@ extension IdentityMigrations {
         -- column: with the room that fillfactor leaves they stay on their page.
         --
         -- Refresh tokens are numbered as they are issued: generation is the newest, base the newest that was received, previous the one
-        -- received before it, first_child the oldest issued since. dialect: only for sessions without proof, which are good there alone.
+        -- received before it, first_child the oldest issued since; the last three are null until the first refresh. dialect: only for
+        -- sessions without proof, which are good there alone.
         CREATE TABLE sessions (
             session_id uuid PRIMARY KEY,
             user_id uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
@@ -22,7 +23,7 @@ extension IdentityMigrations {
             revoked_at timestamptz,
             revoke_reason text CHECK (revoke_reason IN ('sign_out', 'reuse', 'end_all', 'proven', 'ended', 'too_many', 'operator',
                 'account_deleted', 'provider', 'unlinked')),
-            proof text,
+            proof text NOT NULL,
             dialect text,
             base bigint,
             previous bigint,

@@ -161,26 +161,26 @@ extension IdentityStore {
 
     /// How a live session was opened, as the refresh or sign-out before left it. Called under the lock of the account.
     ///
-    /// - Returns: the proof of its sign-in, nil for one from before proofs were recorded; and the time of the sign-in.
+    /// - Returns: the proof of its sign-in, and the time of the sign-in.
     func liveSession(
         _ sessionID: SessionID,
         of userID: UserID,
         in transaction: PostgresTransaction
-    ) async throws -> (proof: Proof?, createdAt: PostgresTimestamp) {
+    ) async throws -> (proof: Proof, createdAt: PostgresTimestamp) {
         let row = try await transaction.query(
             """
             SELECT \(unsafeSQL: Self.isEnded), created_at, proof FROM sessions session
             WHERE session_id = \(sessionID.uuid) AND user_id = \(userID.uuid)
             """
         ).first
-        guard let (isEnded, createdAt, proof) = try row?.decode(Bool.self, PostgresTimestamp.self, String?.self) else {
+        guard let (isEnded, createdAt, proof) = try row?.decode(Bool.self, PostgresTimestamp.self, Proof.self) else {
             throw IdentityError.sessionInvalid
         }
         if isEnded { throw IdentityError.sessionRevoked }
-        return (proof.flatMap(Proof.init(rawValue:)), createdAt)
+        return (proof, createdAt)
     }
 
-    private func checkSignIn(_ opened: (proof: Proof?, createdAt: PostgresTimestamp), _ now: PostgresTimestamp) throws {
+    private func checkSignIn(_ opened: (proof: Proof, createdAt: PostgresTimestamp), _ now: PostgresTimestamp) throws {
         let refusal = AccountAct.deleteAccount.refusal(
             proof: opened.proof,
             signedInMilliseconds: opened.createdAt.milliseconds,

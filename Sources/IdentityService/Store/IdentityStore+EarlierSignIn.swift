@@ -140,8 +140,7 @@ extension IdentityStore {
                 isPrivate: try row.decode(17)
             )
         )
-        let proof = try row.decode(11, as: String?.self).flatMap(Proof.init(rawValue:))
-        let outcome = SignInOutcome(session: session, isNewUser: openedAccount, proof: proof)
+        let outcome = SignInOutcome(session: session, isNewUser: openedAccount, proof: try row.decode(11))
         return (earlier, outcome, try row.decode(13, as: String?.self))
     }
 }

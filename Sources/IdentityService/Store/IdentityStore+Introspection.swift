@@ -26,7 +26,7 @@ extension IdentityStore {
             PostgresUUID.self,
             PostgresTimestamp?.self,
             PostgresTimestamp.self,
-            String?.self,
+            Proof.self,
             String?.self,
             PostgresTimestamp.self,
             [UInt8].self,
@@ -34,7 +34,7 @@ extension IdentityStore {
         )
         return IntrospectedSession(
             state: SingleSessionState(
-                session: try Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom),
+                session: Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom),
                 lastUsedAtMilliseconds: lastUsedAt.milliseconds,
                 nonce: nonce
             ),

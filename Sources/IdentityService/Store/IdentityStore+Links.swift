@@ -274,14 +274,14 @@ extension IdentityStore {
         let (isEnded, isExpired, proof, begunAt, provider) = try row.decode(
             Bool.self,
             Bool.self,
-            String?.self,
+            Proof.self,
             PostgresTimestamp.self,
             String.self
         )
         if isEnded { throw IdentityError.sessionRevoked }
         if isExpired { throw IdentityError.sessionExpired }
         let refusal = act.refusal(
-            proof: proof.flatMap { Proof(rawValue: $0) },
+            proof: proof,
             signedInMilliseconds: begunAt.milliseconds,
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds

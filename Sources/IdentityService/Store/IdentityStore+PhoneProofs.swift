@@ -16,8 +16,7 @@ struct PhoneProofEvent: OutboxEvent, Hashable {
     let phoneNumber: String
     /// How the number was proven: `provider`, `assertion` or `import`.
     let proof: String
-    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only such a number opens an imported account. False if
-    /// that isn't known.
+    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only such a number opens an imported account.
     let isSignInProven: Bool
     /// When it was accepted, in Unix milliseconds of identity's clock, if it is sent late: a number that the user chose since then stays.
     /// Nil while the user waits for the response, and so does nothing else before it.
@@ -46,7 +45,7 @@ struct PhoneProofRows: OutboxRows {
             userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
             phoneNumber: try row.decode(first + 2),
             proof: try row.decode(first + 3),
-            isSignInProven: try row.decode(first + 4, as: Bool?.self) ?? false,
+            isSignInProven: try row.decode(first + 4),
             acceptedAtMilliseconds: try row.decode(first + 5, as: PostgresTimestamp.self).milliseconds,
             failureCount: failureCount,
             trace: trace
@@ -139,13 +138,11 @@ extension IdentityStore {
         let (earlier, user, hash, enteredAt, isProven) = try row.decode(
             PostgresUUID.self,
             PostgresUUID.self,
-            [UInt8]?.self,
+            [UInt8].self,
             PostgresTimestamp?.self,
             Bool.self
         )
-        guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
-            throw IdentityError.phoneAssertion(.invalid)
-        }
+        guard UserID(user) == userID, hashes.contains(hash) else { throw IdentityError.phoneAssertion(.invalid) }
         // The user got a response before, and may have chosen another number since. A proof that no longer waits was settled by profile.
         return event(EventID(earlier), isProven, acceptedAtMilliseconds: enteredAt?.milliseconds)
     }

@@ -3,8 +3,8 @@ import Postgres
 import ServiceModels
 
 extension IdentityStore {
-    // What rows of the version before, which know only `generation`, mean by the numbers: the newest token was not received yet, the one
-    // before it was.
+    // The numbers of a session that was never refreshed, whose columns are null: the token of its sign-in was issued, and nobody has
+    // shown yet that it was received.
 
     /// The newest number that was received, of a row of `sessions session`; -1 if none was.
     static let base = "COALESCE(session.base, session.generation - 1)"

@@ -88,20 +88,15 @@ extension IdentityStore {
         _ userID: PostgresUUID,
         _ begunAt: PostgresTimestamp?,
         _ endsAt: PostgresTimestamp,
-        _ proof: String?,
+        _ proof: Proof,
         _ dialect: String?,
         sessionsFrom: PostgresTimestamp
-    ) throws(PostgresError) -> SessionState {
-        var known: Proof?
-        if let proof {
-            known = Proof(rawValue: proof)
-            if known == nil { throw .decoding(CellDecodingError(column: 3, reason: "an unknown proof")) }
-        }
-        return SessionState(
+    ) -> SessionState {
+        SessionState(
             userID: UserID(userID),
             isEnded: begunAt.map { $0 < sessionsFrom } ?? true,
             endsAtMilliseconds: endsAt.milliseconds,
-            proof: known,
+            proof: proof,
             dialect: dialect
         )
     }
@@ -124,15 +119,18 @@ extension IdentityStore {
             PostgresUUID.self,
             PostgresTimestamp?.self,
             PostgresTimestamp.self,
-            String?.self,
+            Proof.self,
             String?.self,
             Int64.self,
             Int64.self,
             Int64.self
         )
         let received = ReceivedNumbers(base: base, previous: previous, firstChild: firstChild)
-        let state = try Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom)
+        let state = Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom)
         try state.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
         return (state, received)
     }
 }
+
+/// By its word in the column `proof`.
+extension Proof: PostgresDecodable {}

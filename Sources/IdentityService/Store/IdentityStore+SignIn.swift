@@ -10,8 +10,8 @@ import ServiceModels
 struct SignInOutcome: Sendable, Hashable {
     var session: StoredSession
     let isNewUser: Bool
-    /// How the session was proven; nil for one from before proofs were recorded.
-    let proof: Proof?
+    /// How the session was proven.
+    let proof: Proof
     /// The number that the provider proved now, to be delivered to profile; nil if there is no news.
     var phoneProof: PhoneProofEvent?
 }

@@ -30,13 +30,13 @@ extension IdentityStore {
             PostgresUUID.self,
             PostgresTimestamp?.self,
             PostgresTimestamp.self,
-            String?.self,
+            Proof.self,
             String?.self,
             PostgresTimestamp.self,
             [UInt8].self
         )
         let state = SingleSessionState(
-            session: try Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom),
+            session: Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom),
             lastUsedAtMilliseconds: lastUsedAt.milliseconds,
             nonce: nonce
         )

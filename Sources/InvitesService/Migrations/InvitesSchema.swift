@@ -41,15 +41,15 @@ extension InvitesMigrations {
 
     /// Groups and their members.
     static let groups = """
-        -- openness: how a registered number becomes a member. created_by: whose quota the group counts for, whoever owns it now; null if the
-        -- user is gone.
+        -- openness: how a registered number becomes a member. created_by: the user whose quota the group counts for, which another user may own;
+        -- zeros if their account was closed.
         CREATE TABLE groups (
             group_id uuid PRIMARY KEY,
             name text NOT NULL,
             owner_user_id uuid NOT NULL,
             created_at timestamptz NOT NULL,
             openness text NOT NULL DEFAULT 'open' CHECK (openness IN ('open', 'confirm', 'consent')),
-            created_by uuid
+            created_by uuid NOT NULL
         );
         CREATE INDEX groups_owner ON groups (owner_user_id);
         CREATE INDEX groups_created_by ON groups (created_by);

@@ -150,8 +150,6 @@ extension AccountStore {
         in transaction: PostgresTransaction
     ) async throws {
         try await Self.giveToHeirs(groups, of: user, in: transaction)
-        // A replica of the previous version may be linking a pending member now. It holds the row that this waits for, and the row is no
-        // pending member afterwards.
         let phones = try await transaction.execute(
             """
             DELETE FROM members m USING groups g

@@ -77,7 +77,7 @@ extension AccountStore {
     ) async throws {
         try await transaction.execute(
             """
-            UPDATE groups g SET owner_user_id = heir.user_id, created_by = COALESCE(g.created_by, g.owner_user_id)
+            UPDATE groups g SET owner_user_id = heir.user_id
             FROM (
                 SELECT DISTINCT ON (m.group_id) m.group_id, m.user_id FROM members m
                 WHERE m.group_id IN (SELECT group_id FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user))

@@ -31,11 +31,6 @@ extension GroupStore {
             guard group.callerRole == .owner else {
                 return try await AccountStore.leave([groupID.uuid], userID.uuid, in: transaction)
             }
-            // A replica of the previous version, which doesn't lock the group, may be linking a user now. It holds the row that this waits
-            // for, and the user is a member afterwards.
-            try await transaction.query(
-                "SELECT FROM members WHERE group_id = \(groupID.uuid) AND user_id IS NULL FOR UPDATE"
-            )
             let others = try await transaction.query(
                 """
                 SELECT FROM members m WHERE group_id = \(groupID.uuid) AND user_id IS NOT NULL AND user_id <> \(userID.uuid)
@@ -46,8 +41,7 @@ extension GroupStore {
             if others.isEmpty { return try await delete(groupID, in: transaction) }
             let made = try await transaction.query(
                 """
-                SELECT FROM groups
-                WHERE group_id = \(groupID.uuid) AND COALESCE(created_by, owner_user_id) = \(userID.uuid)
+                SELECT FROM groups WHERE group_id = \(groupID.uuid) AND created_by = \(userID.uuid)
                 """
             )
             guard made.isEmpty else { throw InvitesError.ownerMustHandOver }
@@ -93,8 +87,7 @@ extension GroupStore {
                     UPDATE members SET role = \(GroupRole.admin.rawValue)
                     WHERE group_id = \(groupID.uuid) AND user_id = \(callerID.uuid)
                 )
-                UPDATE groups SET owner_user_id = \(heir.uuid), created_by = COALESCE(created_by, owner_user_id)
-                WHERE group_id = \(groupID.uuid)
+                UPDATE groups SET owner_user_id = \(heir.uuid) WHERE group_id = \(groupID.uuid)
                 """
             )
             try await UserCount.spend(limits.userGroupChanges, of: callerID, nowMilliseconds, in: transaction)

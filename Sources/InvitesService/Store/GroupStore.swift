@@ -129,9 +129,7 @@ struct GroupStore: Sendable {
                     (
                         -- By who made them: whom somebody hands groups to isn't kept from making their own.
                         SELECT count(*) FROM (
-                            (SELECT 1 FROM groups WHERE created_by = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
-                            UNION ALL (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) AND created_by IS NULL
-                                LIMIT \(limits.groupsMax))
+                            SELECT 1 FROM groups WHERE created_by = \(group.ownerID.uuid) LIMIT \(limits.groupsMax)
                         ) AS made
                     ) >= \(limits.groupsMax) AS is_full,
                     \(unsafeSQL: MembershipRoom.isFull("me.user_id", limits.chosenMembershipsMax)) AS is_everywhere

@@ -30,8 +30,8 @@ extension PhoneStore {
     }
 }
 
-/// Searches the numbers without a user for unused ones: those that were locked elsewhere when they were to be deleted, and those left by
-/// previous versions. Each round checks a part, from where the previous round ended.
+/// Searches the numbers without a user for unused ones, which were locked elsewhere when they were to be deleted. Each round checks a
+/// part, from where the previous round ended.
 final class UnusedPhones: Sendable {
     /// How many numbers one statement checks.
     static let lookMax = 5_000

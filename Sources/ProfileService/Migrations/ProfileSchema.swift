@@ -85,7 +85,7 @@ extension ProfileMigrations {
             phone text PRIMARY KEY,
             user_id uuid NOT NULL,
             until timestamptz NOT NULL,
-            was_proven boolean NOT NULL DEFAULT true
+            was_proven boolean NOT NULL
         );
         CREATE INDEX phone_cool_downs_user ON phone_cool_downs (user_id);
         CREATE INDEX phone_cool_downs_until ON phone_cool_downs (until);

@@ -28,8 +28,7 @@ extension ProfileStore {
             username: username.map(Username.init(stored:)),
             phone: phone.flatMap(PhoneNumber.init(stored:)),
             isPhoneProven: phone != nil && provenPhone == phone,
-            // The previous version doesn't clear it with the next number.
-            phoneTakenAtMilliseconds: phone == nil ? takenAt?.milliseconds : nil,
+            phoneTakenAtMilliseconds: takenAt?.milliseconds,
             avatar: avatar.map(Avatar.init(stored:)),
             updatedAtMilliseconds: updatedAt?.milliseconds ?? 0,
             revision: revision

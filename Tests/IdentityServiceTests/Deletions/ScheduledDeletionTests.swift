@@ -41,8 +41,8 @@ struct ScheduledDeletionTests {
         }
     }
 
-    @Test(arguments: ["fresh", "access_token", nil] as [String?])
-    func `What a thief of one token has deletes nobody`(proof: String?) async throws {
+    @Test(arguments: ["fresh", "access_token"])
+    func `What a thief of one token has deletes nobody`(proof: String) async throws {
         try await TestService.run { service in
             let owner = try await service.signInAnew()
             let single = try await service.signInSingle()

@@ -46,8 +46,9 @@ final class SessionServer {
             """
             WITH account AS (INSERT INTO accounts (user_id, created_at) VALUES (\(userID.uuid), \(time)))
             INSERT INTO sessions (
-                session_id, user_id, provider, client_id, opened_account, nonce, created_at, last_used_at, expires_at)
-            VALUES (\(sessionID.uuid), \(userID.uuid), 'apple', 'app', true, \(nonce), \(time), \(time), \(end))
+                session_id, user_id, provider, client_id, opened_account, nonce, proof, created_at, last_used_at,
+                expires_at)
+            VALUES (\(sessionID.uuid), \(userID.uuid), 'apple', 'app', true, \(nonce), 'nonce', \(time), \(time), \(end))
             """
         )
     }

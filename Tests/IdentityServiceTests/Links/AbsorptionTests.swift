@@ -133,7 +133,7 @@ struct AbsorptionTests {
 
     @Test func `Both must be proven, and the session a moment ago`() async throws {
         try await Self.run { service, apple, google in
-            for proof in ["fresh", "access_token", nil] {
+            for proof in ["fresh", "access_token"] {
                 try await service.setProof(proof, of: apple)
                 await expectFailure(.permissionDenied, "PROOF_REQUIRED") {
                     try await service.linkGoogle(apple.accessToken, token: service.googleToken())

@@ -67,12 +67,12 @@ struct LinkProofTests {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.linkGoogle(session.accessToken, token: service.googleToken())
-            for proof in ["fresh", "access_token", nil] {
+            for proof in ["fresh", "access_token"] {
                 try await service.setProof(proof, of: session)
                 await expectFailure(.permissionDenied, "PROOF_REQUIRED") {
                     try await service.unlink(session.accessToken, "google")
                 }
-                let token = try service.googleToken("thief \(proof ?? "")")
+                let token = try service.googleToken("thief \(proof)")
                 await expectFailure(.permissionDenied, "PROOF_REQUIRED") {
                     try await service.linkGoogle(session.accessToken, token: token)
                 }
