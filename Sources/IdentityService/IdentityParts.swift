@@ -38,10 +38,13 @@ struct IdentityParts: Sendable {
     /// Deletes the accounts whose scheduled deletion is due.
     let deletions: ScheduledDeletions
     /// Applies provider notices.
-    private let notices: NoticeApplier
-    private let keys: ProviderKeys
-    private let questions: ProviderQuestions
-    private let clock: WallClock
+    let notices: NoticeApplier
+    /// Fetches the keys of providers.
+    let keys: ProviderKeys
+    /// Asks providers about codes and access tokens.
+    let questions: ProviderQuestions
+    /// The time.
+    let clock: WallClock
 
     /// Puts the parts together. Nothing happens before they are registered and run.
     ///
@@ -297,60 +300,6 @@ struct IdentityParts: Sendable {
                 clock: clock,
                 randomBytes: randomBytes
             )
-        }
-    }
-
-    /// Fetches provider keys when sign-ins need them, until the task is cancelled. Without it no sign-in succeeds.
-    func fetchProviderKeys() async {
-        await keys.run()
-    }
-
-    /// Exchanges the codes of sign-ins, until the task is cancelled. Without it no sign-in with a code succeeds.
-    func exchangeCodes() async {
-        await questions.run()
-    }
-
-    /// Keeps, checks and revokes the tokens that providers granted, until the task is cancelled.
-    func mindGrants() async {
-        await grants.run()
-    }
-
-    /// Stores which tokens were received, until the task is cancelled. Without it only a refresh shows that.
-    func acknowledge() async {
-        await methods.acknowledgements.run()
-    }
-
-    /// Looks for ended sessions for the watchers, until the task is cancelled. Without it they receive nothing.
-    func tellRevocations() async {
-        await methods.revocations.run()
-    }
-
-    /// Continues absorptions of accounts that other processes left unfinished, until the task is cancelled.
-    func absorb() async {
-        await methods.absorber.run()
-    }
-
-    /// Deletes the accounts whose scheduled deletion is due, until the task is cancelled.
-    func deleteScheduled() async {
-        await deletions.run()
-    }
-
-    /// Applies provider notices about users, until the task is cancelled. Without it they are only stored.
-    func applyNotices() async {
-        await notices.run()
-    }
-
-    /// Delivers events to the webhook targets, until the task is cancelled.
-    func tellWebhooks() async {
-        await webhooks.run()
-    }
-
-    /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start
-    /// counts as a pause, up to the maximum.
-    func watchForPauses() async {
-        while !Task.isCancelled {
-            methods.pauses.tick(nowMilliseconds: clock.nowMilliseconds)
-            try? await Task.sleep(for: PauseWatch.tickInterval)
         }
     }
 }

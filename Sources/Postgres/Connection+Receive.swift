@@ -73,7 +73,7 @@ extension Connection {
         }
     }
 
-    private func succeed(_ request: Request, _ result: OpaquePointer) -> Int {
+    private func succeed(_ request: StatementRequest, _ result: OpaquePointer) -> Int {
         if request.kind == .commit, let tag = PQcmdStatus(result), String(cString: tag) == "ROLLBACK" {
             // The server answers COMMIT of a failed transaction so.
             PQclear(result)
@@ -91,7 +91,7 @@ extension Connection {
 
     /// The Sync of writes has come: their transaction is committed or undone. Those that were undone because of a
     /// neighbour are done again, alone.
-    private func commit(_ writes: [Request]) -> Int {
+    private func commit(_ writes: [StatementRequest]) -> Int {
         writes.forEach(freeKey)
         let isUndone = writes.contains { $0.failure != nil || $0.wantsRetry }
         var over = 0
@@ -150,7 +150,7 @@ extension Connection {
         }
     }
 
-    private func fail(_ request: Request, _ reported: PostgresServerError) -> Int {
+    private func fail(_ request: StatementRequest, _ reported: PostgresServerError) -> Int {
         var fault = reported
         guard let statement = request.statement else { preconditionFailure("a request was sent without a statement") }
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
@@ -183,7 +183,7 @@ extension Connection {
 
     /// Whether it was undone for a reason that another try may not meet: another transaction got in its way, or this is
     /// not the server for it, and the connection about to be left.
-    private func mayBeDoneAgain(_ request: Request, _ fault: PostgresServerError) -> Bool {
+    private func mayBeDoneAgain(_ request: StatementRequest, _ fault: PostgresServerError) -> Bool {
         guard request.attempts < Self.attemptsMax, !request.isAnswered else { return false }
         return fault.state == .readOnlyTransaction || PostgresError.server(fault).isRetryableConflict
     }
@@ -202,7 +202,7 @@ extension Connection {
         }
     }
 
-    private func abort(_ request: Request) -> Int {
+    private func abort(_ request: StatementRequest) -> Int {
         if let failure = request.failure {
             // Its own preparation failed.
             if request.kind == .write { return 0 }
@@ -228,7 +228,7 @@ extension Connection {
     }
 
     /// Sends a request again, which still counts as one that is under way here.
-    private func resend(_ request: Request) {
+    private func resend(_ request: StatementRequest) {
         request.heldRows = nil
         submit(request)
     }

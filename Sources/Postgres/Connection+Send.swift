@@ -57,7 +57,7 @@ extension Connection {
     /// While a commit is under way they wait for it, and for each other: the server would only come to them afterwards.
     /// So do those whose row another commit of the loop holds. The others lock their rows in the order of their keys.
     private func sendSharedWrites(_ dropped: inout Int) {
-        var ready: [Request] = []
+        var ready: [StatementRequest] = []
         for request in sending where request.kind == .write && request.sharesCommit {
             if request.isAnswered {
                 dropped += 1
@@ -68,7 +68,7 @@ extension Connection {
             }
         }
         if ready.count > 1 { ready.sort { left, right in Self.isLockedFirst(left, right) } }
-        var open: [Request] = []
+        var open: [StatementRequest] = []
         for request in ready {
             guard let statement = prepare(request, dropped: &dropped) else {
                 freeKey(request)
@@ -84,7 +84,7 @@ extension Connection {
         if !open.isEmpty { sendSync(for: open) }
     }
 
-    private static func isLockedFirst(_ left: Request, _ right: Request) -> Bool {
+    private static func isLockedFirst(_ left: StatementRequest, _ right: StatementRequest) -> Bool {
         guard let left = left.lockKey, let right = right.lockKey else { return false }
         return left < right
     }
@@ -101,7 +101,7 @@ extension Connection {
     }
 
     /// The statement of a request; nil, with the request counted as over, if it need not or can't be sent.
-    private func prepare(_ request: Request, dropped: inout Int) -> Statement? {
+    private func prepare(_ request: StatementRequest, dropped: inout Int) -> Statement? {
         // A transaction's BEGIN has no caller, and its other statements keep their order even when timed out.
         if request.isShared && request.isAnswered {
             dropped += 1
@@ -120,7 +120,7 @@ extension Connection {
     ///
     /// A call of libpq that fails means no memory or a dead connection. What follows is then closed as a whole by
     /// `flushOutput`, or the next read; the request counts as sent already, so that no write is sent twice.
-    private func send(_ request: Request, _ statement: Statement) {
+    private func send(_ request: StatementRequest, _ statement: Statement) {
         guard let handle else { return }
         request.wasSent = true
         if !statement.isPrepared {
@@ -146,12 +146,12 @@ extension Connection {
         inFlight.append(.execute(request))
     }
 
-    private func failSend(_ request: Request) {
+    private func failSend(_ request: StatementRequest) {
         sendFailed = true
         inFlight.append(.sync([request]))
     }
 
-    private func sendSync(for writes: [Request]) {
+    private func sendSync(for writes: [StatementRequest]) {
         guard let handle, !sendFailed else { return }
         sendFailed = PQpipelineSync(handle) != 1
         inFlight.append(.sync(writes))

@@ -12,12 +12,12 @@ final class Connection {
 
     /// What a result will belong to.
     enum Item {
-        case prepare(Statement, Request)
+        case prepare(Statement, StatementRequest)
         /// Its statement is the request's.
-        case execute(Request)
+        case execute(StatementRequest)
         case deallocate
         /// With the writes that it commits; none for reads.
-        case sync([Request])
+        case sync([StatementRequest])
     }
 
     let slot: Int
@@ -45,12 +45,12 @@ final class Connection {
 
     var inFlight = FIFO<Item>()
     /// Placed and not yet sent.
-    var batch: [Request] = []
+    var batch: [StatementRequest] = []
     private var isFlushRequested = false
     /// Transactions of writes that were sent and not confirmed.
     var commitsInFlight = 0
     /// Kept for its memory while `batch` fills again.
-    var sending: [Request] = []
+    var sending: [StatementRequest] = []
     var statements: StatementCache
     /// Whether the first of `inFlight` has had its result and only the NULL after it is missing.
     var hasHeadResult = false
@@ -60,7 +60,7 @@ final class Connection {
     private(set) var progress: UInt64 = 0
     private var sweptProgress: UInt64 = 0
     private var stalledSweeps = 0
-    private var sweptStuckHead: Request?
+    private var sweptStuckHead: StatementRequest?
     /// The server takes no writes: the connection is closed as soon as what was sent is answered, and takes nothing new.
     var isLeaving = false
     /// The server is being asked to end the statement, so it need not be ended by closing the connection.
@@ -165,7 +165,7 @@ final class Connection {
         // Does not wait: the connection doesn't block, and what the socket has no room for is dropped.
         if let handle { PQfinish(handle) }
         handle = nil
-        var orphans: [Request] = []
+        var orphans: [StatementRequest] = []
         inFlight.forEach { item in
             switch item {
             case .execute(let request):
@@ -188,7 +188,7 @@ final class Connection {
     }
 
     /// Takes a request; it is sent when the owner's turn ends.
-    func submit(_ request: Request) {
+    func submit(_ request: StatementRequest) {
         if !isLeaving { request.attempts += 1 }
         request.wasSent = false
         batch.append(request)
@@ -246,9 +246,9 @@ final class Connection {
 
     /// Takes off the reads that a slow statement holds up. It is under the first Sync, but which of those there it is
     /// can't be told, since the server sends their results together: if there are several, all of them go.
-    func takeHeldUpReads() -> [Request] {
-        var firstSync: [Request] = []
-        var behind: [Request] = []
+    func takeHeldUpReads() -> [StatementRequest] {
+        var firstSync: [StatementRequest] = []
+        var behind: [StatementRequest] = []
         var isFirst = true
         inFlight.forEach { item in
             switch item {
@@ -259,12 +259,12 @@ final class Connection {
             }
         }
         return ((firstSync.count > 1 ? firstSync : []) + behind)
-            .filter { $0.kind == .read && !$0.isAnswered && $0.moves < Request.movesMax }
+            .filter { $0.kind == .read && !$0.isAnswered && $0.moves < StatementRequest.movesMax }
             .map { $0.movedAway() }
     }
 
     /// The request that the server is at.
-    private var executing: Request? {
+    private var executing: StatementRequest? {
         switch inFlight.first {
         case .prepare(_, let request), .execute(let request): request
         case .sync(let writes): writes.first
@@ -309,14 +309,14 @@ final class Connection {
     func finished(_ count: Int) { owner?.requestsFinished(self, count: count) }
 
     /// Reserves the row that a write locks, until `freeKey`.
-    func takeKey(_ request: Request) -> Bool {
+    func takeKey(_ request: StatementRequest) -> Bool {
         guard let key = request.lockKey, let owner else { return true }
         request.holdsKey = owner.takeKey(key)
         return request.holdsKey
     }
 
     /// A write is committed, undone or not sent: the next one on its row may go.
-    func freeKey(_ request: Request) {
+    func freeKey(_ request: StatementRequest) {
         guard request.holdsKey, let key = request.lockKey else { return }
         request.holdsKey = false
         owner?.freeKey(key)

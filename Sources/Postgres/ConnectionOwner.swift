@@ -3,7 +3,7 @@
 protocol ConnectionOwner: AnyObject {
     func connectionOpened(_ connection: Connection)
     /// Exactly once. The requests are those that were not answered.
-    func connectionClosed(_ connection: Connection, reason: String, orphans: [Request])
+    func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest])
     /// So many shared requests are over.
     func requestsFinished(_ connection: Connection, count: Int)
     /// The connection has something to send at the end of the turn.

@@ -11,7 +11,7 @@ final class KeyedBatch {
     private struct Caller {
         let key: ReadKey
         let deadline: Deadline
-        /// Nil once answered. Unsafe continuations, as in `Request`: only `answer` resumes, and takes it away.
+        /// Nil once answered. Unsafe continuations, as in `StatementRequest`: only `answer` resumes, and takes it away.
         var continuation: UnsafeContinuation<Answer, Never>?
     }
 

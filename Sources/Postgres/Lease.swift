@@ -20,14 +20,14 @@ final class Lease: @unchecked Sendable {
     }
 
     /// Sends a statement, the first one behind the transaction's beginning in the same round trip. Loop's thread.
-    func submit(_ request: Request, begin: Query) {
+    func submit(_ request: StatementRequest, begin: Query) {
         if isOver { return request.finish(.failure(.invalidQuery("the transaction is over"))) }
         if request.deadline.hasPassed { return request.finish(.failure(.timeout(outcomeUnknown: false))) }
         guard connection.phase == .ready else { return request.lose() }
         if !hasBegun {
             hasBegun = true
             connection.submit(
-                Request(
+                StatementRequest(
                     query: begin,
                     kind: .inTransaction,
                     deadline: deadline,
@@ -40,7 +40,7 @@ final class Lease: @unchecked Sendable {
     }
 
     /// Sends COMMIT or ROLLBACK, if anything was begun. The connection is given back after its answer. Loop's thread.
-    func end(_ request: Request) {
+    func end(_ request: StatementRequest) {
         if isOver { return request.finish(.failure(.invalidQuery("the transaction is over"))) }
         isOver = true
         request.isWaitedForAlways = true

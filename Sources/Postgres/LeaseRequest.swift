@@ -3,7 +3,7 @@ import RPCTransport
 
 /// A caller who waits for a connection of its own.
 ///
-/// Unchecked: as `Request`.
+/// Unchecked: as `StatementRequest`.
 final class LeaseRequest: @unchecked Sendable {
     let deadline: Deadline
     let waitDeadline: Deadline

@@ -11,20 +11,15 @@ final class LoopPool {
     private let maker = ConnectionMaker()
     private var state: PoolState
     private(set) var connections: [Connection?]
-    private var waiting = FIFO<Request>()
-    private var leasesWaiting = FIFO<LeaseRequest>()
+    private var waiting = WaitingRequests()
     private var leases: [Lease] = []
     private var keyed = KeyedReads()
     private var lockKeys = LockKeys()
-    private var hook: TurnHook?
-    private var flushing: [Connection] = []
-    private var isFlushing = false
+    private lazy var flush = TurnFlush(loop) { [weak self] in self?.endTurn() }
     private var sweepTimer: LoopTimer?
     /// Between attempts to connect.
     private let backoff = Backoff(first: .milliseconds(50), max: .seconds(1))
-    private var lastFailure = "not connected yet"
-    /// Until when failures to connect are not told again.
-    private var silentUntil: Deadline?
+    private var failures: ConnectionFailures
     private var isClosed = false
     private var drained: [() -> Void] = []
     /// The sums among what is told of the pool.
@@ -36,13 +31,11 @@ final class LoopPool {
     /// After so long without progress, reads leave a connection that a slow statement holds up.
     static let sweepsUntilMove = 10
 
-    /// How often failures to connect are told at most.
-    static let silence: Duration = .seconds(10)
-
     init(loop: EventLoop, configuration: PostgresConfiguration, addresses: ServerAddresses) {
         self.loop = loop
         self.configuration = configuration
         self.addresses = addresses
+        failures = ConnectionFailures(report: configuration.onConnectionFailure)
         state = PoolState(
             connectionsMax: configuration.connectionsPerLoop,
             depthMax: configuration.pipelineDepthMax,
@@ -58,7 +51,7 @@ final class LoopPool {
     }
 
     /// Takes a statement outside of transactions; its caller is answered by its deadline.
-    func submit(_ request: Request) {
+    func submit(_ request: StatementRequest) {
         guard !isClosed else { return request.finish(.failure(.closed)) }
         sums.statements &+= 1
         switch state.place(.shared) {
@@ -84,7 +77,7 @@ final class LoopPool {
         _ continuation: UnsafeContinuation<KeyedBatch.Answer, Never>
     ) {
         guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
-        if keyed.gathering.isEmpty { requestFlush() }
+        if keyed.gathering.isEmpty { flush.request() }
         keyed.append(read, key, deadline: deadline, continuation)
     }
 
@@ -92,7 +85,7 @@ final class LoopPool {
     private func sendKeyedReads() {
         guard !keyed.gathering.isEmpty else { return }
         for batch in keyed.depart() {
-            let request = Request(
+            let request = StatementRequest(
                 query: batch.query,
                 kind: .read,
                 deadline: batch.lastDeadline,
@@ -115,7 +108,7 @@ final class LoopPool {
         switch state.place(.lease) {
         case .slot(let slot): grant(request, slot)
         case .wait:
-            leasesWaiting.append(request)
+            waiting.append(request)
             grow()
         case .refuse:
             sums.refused &+= 1
@@ -161,8 +154,7 @@ final class LoopPool {
     private func refuse() {
         sendKeyedReads()
         isClosed = true
-        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
-        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        waiting.refuseAll()
     }
 
     /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
@@ -176,8 +168,7 @@ final class LoopPool {
         connections = connections.map { _ in nil }
         sweepTimer?.cancel()
         sweepTimer = nil
-        hook = nil
-        flushing = []
+        flush.stop()
         leases = []
         callbacks.forEach { $0() }
     }
@@ -189,7 +180,7 @@ final class LoopPool {
         loop.schedule(after: .zero) { [weak self] in self?.abandon() }
     }
 
-    private func send(_ request: Request, _ slot: Int) {
+    private func send(_ request: StatementRequest, _ slot: Int) {
         guard let connection = connections[slot] else { preconditionFailure("a ready slot without a connection") }
         connection.submit(request)
     }
@@ -204,8 +195,8 @@ final class LoopPool {
     private func serveWaiters() {
         while let (kind, slot) = state.serveWaiter() {
             switch kind {
-            case .shared: waiting.removeFirst().map { send($0, slot) }
-            case .lease: leasesWaiting.removeFirst().map { grant($0, slot) }
+            case .shared: waiting.nextStatement().map { send($0, slot) }
+            case .lease: waiting.nextLease().map { grant($0, slot) }
             }
         }
     }
@@ -271,35 +262,22 @@ final class LoopPool {
             guard let connection else { return false }
             return !connection.isIdle || connection.phase == .connecting
         }
-        if isBusy || !leases.isEmpty || !waiting.isEmpty || !leasesWaiting.isEmpty { armSweep() }
+        if isBusy || !leases.isEmpty || !waiting.isEmpty { armSweep() }
     }
 
     private func sweepWaiters(_ now: Deadline) {
-        if !waiting.isEmpty {
-            let gone = waiting.removeAll { $0.waitDeadline < now || $0.isCancelled || $0.isAnswered }
-            state.waitersLeft(.shared, count: gone.count)
-            for request in gone { request.finish(.failure(waitError(request.deadline, request.isCancelled, now))) }
-        }
-        if !leasesWaiting.isEmpty {
-            let gone = leasesWaiting.removeAll { $0.waitDeadline < now || $0.isCancelled }
-            state.waitersLeft(.lease, count: gone.count)
-            for request in gone { request.finish(.failure(waitError(request.deadline, request.isCancelled, now))) }
-        }
+        let gone = waiting.removeGone(now)
+        if !gone.statements.isEmpty { state.waitersLeft(.shared, count: gone.statements.count) }
+        if !gone.leases.isEmpty { state.waitersLeft(.lease, count: gone.leases.count) }
+        let error = { [self] in waitError($0, $1, now) }
+        for request in gone.statements { request.finish(.failure(error(request.deadline, request.isCancelled))) }
+        for request in gone.leases { request.finish(.failure(error(request.deadline, request.isCancelled))) }
     }
 
     private func waitError(_ deadline: Deadline, _ isCancelled: Bool, _ now: Deadline) -> PostgresError {
         if isCancelled { return .cancelled(outcomeUnknown: false) }
-        guard state.hasReadySlot else { return .unavailable(lastFailure) }
+        guard state.hasReadySlot else { return .unavailable(failures.last) }
         return deadline < now ? .timeout(outcomeUnknown: false) : .poolExhausted
-    }
-
-    /// A database that is away is told of once in a while, not with each attempt.
-    private func tell(_ reason: String) {
-        guard let onFailure = configuration.onConnectionFailure else { return }
-        let now = Deadline.now()
-        if let silentUntil, now < silentUntil { return }
-        silentUntil = .after(Self.silence)
-        onFailure(reason)
     }
 }
 
@@ -310,12 +288,9 @@ extension LoopPool: ConnectionOwner {
         grow()
     }
 
-    func connectionClosed(_ connection: Connection, reason: String, orphans: [Request]) {
-        lastFailure = reason
-        if !isClosed {
-            sums.connectionsLost &+= 1
-            tell(reason)
-        }
+    func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest]) {
+        failures.note(reason, isReported: !isClosed)
+        if !isClosed { sums.connectionsLost &+= 1 }
         connections[connection.slot] = nil
         guard !isClosed else {
             orphans.forEach { $0.lose() }
@@ -323,8 +298,7 @@ extension LoopPool: ConnectionOwner {
             return finishDraining()
         }
         let slot = connection.slot
-        let failures = state.lost(slot)
-        let delay = backoff.wait(failures: failures, random: .random(in: 0..<1))
+        let delay = backoff.wait(failures: state.lost(slot), random: .random(in: 0..<1))
         loop.schedule(after: delay) { [weak self] in
             guard let self, !self.isClosed else { return }
             self.state.backoffEnded(slot)
@@ -354,8 +328,7 @@ extension LoopPool: ConnectionOwner {
     }
 
     func connectionWantsFlush(_ connection: Connection) {
-        if !flushing.contains(where: { $0 === connection }) { flushing.append(connection) }
-        requestFlush()
+        flush.add(connection)
     }
 
     func takeKey(_ key: LockKey) -> Bool { lockKeys.take(key) }
@@ -368,20 +341,8 @@ extension LoopPool: ConnectionOwner {
         for connection in connections { connection?.retryKeys() }
     }
 
-    private func requestFlush() {
-        // What is placed while flushing goes out with it; another turn would only go to sleep later for it.
-        if isFlushing { return }
-        if hook == nil {
-            hook = loop.makeTurnHook { [weak self] in self?.flush() }
-        }
-        hook?.request()
-    }
-
-    private func flush() {
-        isFlushing = true
-        defer { isFlushing = false }
+    private func endTurn() {
         sendKeyedReads()
         state.turnEnded()
-        while let connection = flushing.popLast() { connection.flush() }
     }
 }

@@ -69,7 +69,7 @@ final class NotificationListener {
 
     private func listen(on connection: Connection) {
         let deadline = Deadline.after(configuration.queryTimeout)
-        let request = Request(
+        let request = StatementRequest(
             query: Query(unsafeSQL: "LISTEN \(channel)"),
             kind: .write,
             deadline: deadline,
@@ -90,7 +90,7 @@ final class NotificationListener {
 extension NotificationListener: ConnectionOwner {
     func connectionOpened(_ connection: Connection) { listen(on: connection) }
 
-    func connectionClosed(_ connection: Connection, reason: String, orphans: [Request]) {
+    func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest]) {
         for orphan in orphans { orphan.lose() }
         guard self.connection === connection, !isStopped else { return }
         self.connection = nil

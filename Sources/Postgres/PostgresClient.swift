@@ -215,7 +215,7 @@ public final class PostgresClient: Service {
 
     private nonisolated(nonsending) func submit(
         _ query: Query,
-        _ kind: Request.Kind,
+        _ kind: StatementRequest.Kind,
         _ deadline: Deadline?,
         lockKey: LockKey? = nil
     ) async throws(PostgresError) -> Rows {
@@ -224,7 +224,7 @@ public final class PostgresClient: Service {
         let pool = pool()
         let span = tracing?.start(query.text)
         let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in
-            let request = Request(
+            let request = StatementRequest(
                 query: query,
                 kind: kind,
                 deadline: deadline,

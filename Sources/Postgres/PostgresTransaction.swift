@@ -60,7 +60,7 @@ public final class PostgresTransaction: Sendable {
 
     private static let rollbackLimit: Duration = .seconds(1)
 
-    private var finish: @Sendable (Request) -> Void {
+    private var finish: @Sendable (StatementRequest) -> Void {
         { [lease] request in lease.end(request) }
     }
 
@@ -75,17 +75,17 @@ public final class PostgresTransaction: Sendable {
         }
     }
 
-    /// Unsafe continuation: as in `Request`, which resumes it once.
+    /// Unsafe continuation: as in `StatementRequest`, which resumes it once.
     private func submit(
         _ query: Query,
-        _ kind: Request.Kind,
+        _ kind: StatementRequest.Kind,
         _ deadline: Deadline,
-        _ take: @escaping @Sendable (Request) -> Void
+        _ take: @escaping @Sendable (StatementRequest) -> Void
     ) async -> Result<Rows, PostgresError> {
         let loop = lease.loop
         let span = tracing?.start(query.text)
         let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in
-            let request = Request(
+            let request = StatementRequest(
                 query: query,
                 kind: kind,
                 deadline: deadline,

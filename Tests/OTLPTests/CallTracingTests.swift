@@ -153,9 +153,12 @@ struct CallTracingTests {
                 // Long enough to reach the server, also on a busy machine.
                 try await fixture.call(Self.inner, "sleep", CallOptions(timeout: .seconds(2)))
             }
-            for span in try await fixture.spans(2) {
-                #expect(span.status.code == .error && attributes(span)["rpc.grpc.status_code"] == "4", "\(span.kind)")
-            }
+            let spans = try await fixture.spans(2)
+            let client = try #require(spans.first { $0.kind == .client })
+            #expect(client.status.code == .error && attributes(client)["rpc.grpc.status_code"] == "4")
+            // The client's clock runs out first: on a busy machine its cancellation reaches the server before the server's own deadline.
+            let server = try #require(spans.first { $0.kind == .server })
+            #expect(["4", "1"].contains(attributes(server)["rpc.grpc.status_code"]))
         }
     }
 

@@ -5,6 +5,8 @@ import re
 
 from source_text import Fault
 
+#: The most lines of a Swift file in Sources.
+SOURCE_LINES_MAX = 350
 LINES_MAX = {".swift": 400, ".py": 400, ".c": 600, ".h": 600, ".cc": 600, ".cpp": 600, ".hpp": 600}
 # A longer file says why in its first comment: "Long because …".
 LONG_REASON = re.compile(r"Long because \S")
@@ -33,6 +35,8 @@ def check_paths(paths):
 def check_text(file):
     """Length, unfinished work, private paths, vague names."""
     limit = LINES_MAX.get(file.suffix)
+    if file.path.startswith("Sources/") and file.suffix == ".swift":
+        limit = SOURCE_LINES_MAX
     count = file.text.count("\n")
     if limit and count > limit and not file.is_generated:
         head = "\n".join(file.lines[:FIRST_COMMENT_LINES])

@@ -6,16 +6,6 @@ import RPC
 import ServiceKit
 import ServiceModels
 
-/// The outcome of a batch of profiles.
-struct ImportedProfiles: Sendable {
-    /// Profiles that now have all their imported data.
-    var applied: Int64 = 0
-    /// Profiles that had it before.
-    var there: Int64 = 0
-    /// The rejected parts, and their rows.
-    var rejections: [(row: ProfileStream.Row, reason: ImportReason)] = []
-}
-
 extension ProfileStore {
     /// How long a statement of an import may take.
     static let importStatementLimit: Duration = .seconds(60)

@@ -3,7 +3,7 @@ import RPC
 /// A statement from the moment that it is asked for until it is answered: its caller's continuation, and how far it has come.
 ///
 /// Unchecked: made by the caller, handed to the loop once, and touched on the loop's thread only from then on.
-final class Request: @unchecked Sendable {
+final class StatementRequest: @unchecked Sendable {
     /// What may be done with it when things go wrong.
     enum Kind {
         /// Shares a Sync; may be sent again.
@@ -93,8 +93,8 @@ final class Request: @unchecked Sendable {
     }
 
     /// A second request for the same caller, to be sent elsewhere; this one is answered as far as its caller goes.
-    func movedAway() -> Request {
-        let copy = Request(
+    func movedAway() -> StatementRequest {
+        let copy = StatementRequest(
             query: query,
             kind: kind,
             deadline: deadline,
