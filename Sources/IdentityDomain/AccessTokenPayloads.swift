@@ -49,7 +49,6 @@ struct AccessTokenPayloads: Sendable {
             text.string("client_id") != nil, text.integer("iat") != nil, let expiresAt = text.integer("exp"),
             text.string("jti") != nil, let sessionID = text.string("sid").flatMap({ SessionID(utf8: $0) })
         else { return nil }
-        // The version before wrote neither.
         let number = text.integer("num")
         guard text.integer("auth_time") != nil else { return nil }
         _ = text.string("mac")

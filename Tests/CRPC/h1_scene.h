@@ -3,7 +3,7 @@
 #ifndef CRPC_TEST_H1_SCENE_H
 #define CRPC_TEST_H1_SCENE_H
 
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 #include "http1/request.h"
 
 /// What was told of a request. Texts are copies that end with a zero.

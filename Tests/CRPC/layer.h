@@ -4,9 +4,9 @@
 
 #include "crpc.h"
 #include "grpc/call.h"
-#include "grpc/connection.h"
+#include "grpc/grpc_connection.h"
 #include "grpc/header_names.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 #include "http2/session.h"
 #include "loop/loop.h"
 #include "loop/stats.h"

@@ -1,5 +1,5 @@
 #include "fuzz.h"
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 
 // A client's bytes into a server's connection of HTTP/1.x, whose handlers answer in every way there is.
 //

@@ -187,24 +187,4 @@ struct OAuthTests {
         #expect(metadata["issuer"] == "https://api.example.com/id/")
         #expect(metadata["jwks_uri"] == "https://api.example.com/id/.well-known/jwks.json")
     }
-
-    @Test func `An identity of the version before tells no issuer, and then nobody does`() async throws {
-        let gateway = TestGateway()
-        gateway.stubs.identity.set { answers in
-            answers.getJWKS = { _, _ in .with { ($0.jwksJson, $0.maxAgeSeconds) = (#"{"keys":[]}"#, 600) } }
-        }
-        let answer = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
-        #expect(answer.status == 503 && answer.code == "ISSUER_UNKNOWN")
-        #expect(try await gateway.send(.get, "/.well-known/jwks.json").status == 200)
-    }
-}
-
-/// As the value of a form's field.
-private enum FormFieldsEncoding {
-    static func encode(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain = Character(UnicodeScalar(byte)).isLetter && byte < 128
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte])
-        }.joined()
-    }
 }

@@ -9,7 +9,7 @@
 /// Each connection is read byte by byte, so that its ends are known, then whole and in pieces: if these tell another story,
 /// the program ends with a message and the connection's number.
 #include "crpc_error.h"
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

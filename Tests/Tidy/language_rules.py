@@ -22,7 +22,7 @@ LIMITS = {
     "Sources/Executables": 9, "Sources/GatewayService": 19, "Sources/HTTP": 3, "Sources/HTTPJSON": 8, "Sources/IdentityDomain": 36,
     "Sources/IdentityService": 160, "Sources/Images": 1, "Sources/InvitesService": 49, "Sources/JOSE": 5, "Sources/KeyRings": 6,
     "Sources/Load": 9, "Sources/LocalStack": 3, "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6,
-    "Sources/Postgres": 23, "Sources/ProfileService": 22, "Sources/ProviderSimulator": 1, "Sources/RPC": 12,
+    "Sources/Postgres": 21, "Sources/ProfileService": 22, "Sources/ProviderSimulator": 1, "Sources/RPC": 12,
     "Sources/RPCTransport": 21, "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6,
     "Sources/ServiceStore": 25, "Sources/SessionVerifier": 3, "Tests/AccountImportTests": 1, "Tests/Attack": 2, "Tests/CRPC": 24,
     "Tests/CertificatesTests": 1, "Tests/Chaos": 22, "Tests/Clients": 17, "Tests/Compose": 3, "Tests/ConnectTests": 6,

@@ -502,10 +502,6 @@ extension AppV1 {
             description: "Something failed on the server."
         ),
         ErrorCode(
-            "ISSUER_UNKNOWN", http: 503, grpc: .unavailable, action: .wait,
-            description: "The server doesn't know its issuer yet."
-        ),
-        ErrorCode(
             "REQUEST_INVALID", http: 400, grpc: .invalidArgument, action: .fixRequest,
             description: "The request does not have the form that the route expects. The problem's fields say where."
         ),

@@ -1,6 +1,6 @@
 #include "grpc/call.h"
 
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /// A call: a stream of HTTP/2, and what gRPC makes of it. The public name of its object is `crpc_stream`.
 ///
-/// The states of both halves are HTTP/2's (http2/connection.h). Ownership: its connection allocates it and uses it again;
+/// The states of both halves are HTTP/2's (http2/http2_connection.h). Ownership: its connection allocates it and uses it again;
 /// `call`, which is the user's, is NULL before the call was told and once its end was. Loop thread. Callbacks fire through
-/// the connection's role, from where grpc/connection.h says.
+/// the connection's role, from where grpc/grpc_connection.h says.
 #ifndef CRPC_CALL_H
 #define CRPC_CALL_H
 
-#include "grpc/connection.h"
+#include "grpc/grpc_connection.h"
 #include "http/exchange.h"
 #include "http2/session.h"
 
@@ -68,7 +68,7 @@ struct crpc_stream {
         bool has_others;          // server: the block has fields that are not of a call's metadata
         bool expects_continue;    // server
     } head;
-    struct {                      // server: an exchange (exchange.c)
+    struct {                      // server: an exchange (http2_exchange.c)
         bool is_it;
         bool has_body;            // the answer may have one
         bool tells_length;        // the answer's head did
@@ -143,7 +143,7 @@ size_t crpc_call_on_body(crpc_h2_stream *stream, uint8_t *target, size_t room, c
 /// Server: answers with an ordinary HTTP answer, of constant texts. Without memory the stream is reset.
 void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const char *text);
 
-// ---- Exchanges (exchange.c) ----
+// ---- Exchanges (http2_exchange.c) ----
 
 /// Server: the head of a request that is no call is whole. Its block is told, with `:method` unless it is POST and with `:path`
 /// unless it is a method's, in front.

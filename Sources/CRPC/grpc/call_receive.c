@@ -1,5 +1,5 @@
 #include "grpc/call.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 #include "http/bytes.h"
 
 // Messages that arrive, on either side.

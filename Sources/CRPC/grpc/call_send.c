@@ -1,6 +1,6 @@
 #include "crpc_gzip.h"
 #include "grpc/call.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

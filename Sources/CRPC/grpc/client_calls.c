@@ -1,6 +1,6 @@
 #include "grpc/call.h"
 #include "grpc/header_names.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "crpc_call_stats.h"
 #include "grpc/call.h"
 #include "grpc/header_names.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 #include "http/bytes.h"
 
 #include <string.h>

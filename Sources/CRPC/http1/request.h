@@ -4,7 +4,7 @@
 #define CRPC_H1_REQUEST_H
 
 #include "http/held.h"
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 
 extern const crpc_exchange_table crpc_h1_exchange_table;
 

@@ -7,7 +7,7 @@
 #ifndef CRPC_SESSION_H
 #define CRPC_SESSION_H
 
-#include "http2/connection.h"
+#include "http2/http2_connection.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "http2/connection.h"
+#include "http2/http2_connection.h"
 #include "http2/session.h"
 
 // A connection's time limits and keepalive. `next_ns` may be earlier than the first of them, where one was taken off or set

@@ -26,10 +26,8 @@ const uint8_t crpc_phase_moves[CRPC_PHASES] = {
 /// Callbacks of the connection may fire until the matching `driver_leave`.
 static void driver_enter(crpc_driver *driver) { driver->loop->turn.callback_depth += 1; }
 static void driver_leave(crpc_driver *driver) {
-    bool is_to_flush = driver->protocol == CRPC_PROTOCOL_HTTP2   ? !crpc_link_is_empty(&driver->connection.h2.flush.link)
-                       : driver->protocol == CRPC_PROTOCOL_HTTP1 ? !crpc_link_is_empty(&driver->h1.flush.link)
-                                                                 : false; // which comes here, too
-    if (!is_to_flush) crpc_driver_set_timer(driver);
+    // A flush comes here, too.
+    if (!driver->protocol->is_marked(driver)) crpc_driver_set_timer(driver);
     driver->loop->turn.callback_depth -= 1;
 }
 
@@ -44,34 +42,15 @@ static void driver_on_early_close(crpc_chore *chore) {
     crpc_driver_end(CRPC_CONTAINER(chore, crpc_driver, early.close));
 }
 
-/// Does what is due.
-static void driver_do_due(crpc_driver *driver) {
-    uint64_t now = driver->loop->turn.now_ns;
-    switch (driver->protocol) {
-    case CRPC_PROTOCOL_HTTP2:
-        // One that is broken ends with this turn; a deadline that has passed is still told.
-        if (crpc_driver_is_broken(driver)) {
-            crpc_timers_run(&driver->connection.deadlines, now);
-        } else {
-            crpc_connection_on_time(&driver->connection);
-        }
-        break;
-    case CRPC_PROTOCOL_HTTP1: crpc_h1_on_time(&driver->h1); break;
-    case CRPC_PROTOCOL_NONE:
-        if (driver->early.due_ns <= now) crpc_driver_break(driver, CRPC_ERROR_TIMEOUT);
-        break;
-    }
-}
-
 static void driver_on_timer(void *context) {
     crpc_driver *driver = context;
     driver_enter(driver);
-    bool is_stalled = driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_broken(driver) &&
+    bool is_stalled = driver->out.stall_ns <= driver->loop->turn.now_ns && !driver->protocol->is_broken(driver) &&
                       !crpc_driver_is_written_on(driver);
     if (is_stalled) {
-        crpc_driver_break(driver, CRPC_ERROR_TIMEOUT);
+        driver->protocol->fail(driver, CRPC_ERROR_TIMEOUT);
     } else {
-        driver_do_due(driver);
+        driver->protocol->on_time(driver);
     }
     driver_leave(driver);
 }
@@ -88,15 +67,15 @@ static void driver_open_agreed(crpc_driver *driver) {
     bool is_http2 = crpc_tls_speaks_http2(&driver->tls);
     bool takes_http1 = driver->listener != NULL && crpc_service_takes_exchanges(&driver->listener->service);
     if (!is_http2 && !takes_http1) {
-        crpc_driver_break(driver, CRPC_ERROR_TLS);
+        driver->protocol->fail(driver, CRPC_ERROR_TLS);
         return;
     }
     if (driver->listener == NULL) {
         driver_open(driver);
     } else {
-        crpc_driver_open_as(driver, is_http2 ? CRPC_PROTOCOL_HTTP2 : CRPC_PROTOCOL_HTTP1);
+        crpc_driver_open_as(driver, is_http2 ? &crpc_protocol_http2 : &crpc_protocol_http1);
     }
-    if (!crpc_driver_is_broken(driver) && crpc_tls_has_more(&driver->tls)) crpc_driver_read(driver);
+    if (!driver->protocol->is_broken(driver) && crpc_tls_has_more(&driver->tls)) crpc_driver_read(driver);
 }
 
 static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
@@ -106,7 +85,7 @@ static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
     } else if (handshake == CRPC_HANDSHAKE_WRITES) { // what comes meanwhile waits in the kernel
         crpc_driver_set_interest(driver, CRPC_WRITABLE);
     } else if (handshake == CRPC_HANDSHAKE_FAILED) {
-        crpc_driver_break(driver, CRPC_ERROR_TLS);
+        driver->protocol->fail(driver, CRPC_ERROR_TLS);
     } else {
         driver_open_agreed(driver);
     }
@@ -114,7 +93,7 @@ static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
 
 static void driver_finish_connecting(crpc_driver *driver) {
     if (crpc_socket_error(driver->fd) != 0) {
-        crpc_driver_break(driver, CRPC_ERROR_SYSTEM);
+        driver->protocol->fail(driver, CRPC_ERROR_SYSTEM);
     } else if (driver->tls.ssl == NULL) {
         driver_open(driver);
     } else {
@@ -125,7 +104,7 @@ static void driver_finish_connecting(crpc_driver *driver) {
 
 static void driver_on_ready(void *context, int ready) {
     crpc_driver *driver = context;
-    if (crpc_driver_is_broken(driver)) return;
+    if (driver->protocol->is_broken(driver)) return;
     bool is_readable = (ready & (CRPC_READABLE | CRPC_FAILED)) != 0;
     driver_enter(driver);
     switch (driver->phase) {
@@ -134,11 +113,11 @@ static void driver_on_ready(void *context, int ready) {
     case CRPC_PHASE_HANDSHAKING: driver_shake_hands(driver, is_readable); break;
     case CRPC_PHASE_TELLING: crpc_driver_tell_protocol(driver); break;
     case CRPC_PHASE_OPEN:
-        if (ready & CRPC_WRITABLE) crpc_driver_mark(driver);
-        if ((ready & CRPC_FAILED) != 0 && crpc_driver_reads(driver) == 0) {
+        if (ready & CRPC_WRITABLE) driver->protocol->mark(driver);
+        if ((ready & CRPC_FAILED) != 0 && driver->protocol->reads(driver) == 0) {
             // Nothing is read that would tell the failure, and the loop would be woken for it without end.
             driver->end.has_peer_ended = true;
-            crpc_driver_break(driver, CRPC_ERROR_SYSTEM);
+            driver->protocol->fail(driver, CRPC_ERROR_SYSTEM);
         } else if (is_readable) {
             crpc_driver_read(driver);
         }
@@ -159,13 +138,14 @@ static int driver_begin(crpc_driver *driver, crpc_tls *tls, const char *name, in
     if (tls != NULL)
         error = crpc_tls_filter_begin(&driver->tls, tls, name, driver->fd, loop->coded_buffer, CRPC_READ_BUFFER);
     crpc_timer_init(&driver->timer, &loop->timers, driver_on_timer, driver);
-    if (error == CRPC_OK) error = crpc_timer_set(&driver->timer, crpc_driver_next_ns(driver));
+    if (error == CRPC_OK) error = crpc_timer_set(&driver->timer, driver->protocol->next_ns(driver));
     if (error == CRPC_OK) error = crpc_watch_begin(&driver->watch, loop, driver->fd, interest, driver_on_ready, driver);
     if (error == CRPC_OK) return CRPC_OK;
     int saved = errno;
     crpc_timer_cancel(&driver->timer);
     crpc_tls_filter_end(&driver->tls);
-    crpc_driver_end_protocol(driver);
+    driver->protocol->end(driver);
+    free(driver->early.bytes);
     (void)close(driver->fd);
     free(driver);
     errno = saved;
@@ -178,6 +158,7 @@ static crpc_driver *driver_new(crpc_loop *loop, crpc_phase phase) {
     driver->loop = loop;
     driver->fd = -1;
     driver->phase = phase;
+    driver->protocol = &crpc_protocol_none;
     driver->out.stall_ns = UINT64_MAX;
     driver->early.close.run = driver_on_early_close;
     crpc_link_init(&driver->early.close.link);
@@ -211,7 +192,7 @@ int crpc_driver_accept(
     crpc_listener_keep(listener, driver);
     if (tls != NULL || phase != CRPC_PHASE_HANDSHAKING) return CRPC_OK;
     driver_enter(driver);
-    crpc_driver_open_as(driver, CRPC_PROTOCOL_HTTP2);
+    crpc_driver_open_as(driver, &crpc_protocol_http2);
     driver_leave(driver);
     return CRPC_OK;
 }
@@ -226,7 +207,7 @@ int crpc_connection_connect(
     if (tls != NULL && tls_name == NULL) return CRPC_ERROR_ARGUMENT;
     crpc_driver *driver = driver_new(loop, CRPC_PHASE_CONNECTING);
     if (driver == NULL) return CRPC_ERROR_MEMORY;
-    crpc_driver_set_protocol(driver, CRPC_PROTOCOL_HTTP2);
+    crpc_protocol_carry_http2(driver);
     int error = crpc_socket_connect(address, port, &driver->fd);
     if (error == CRPC_OK)
         error = crpc_connection_begin_client(
@@ -252,39 +233,33 @@ int crpc_connection_connect(
 
 /// Whether what we said last may still be on its way to a peer that is there.
 static bool driver_may_be_heard(const crpc_driver *driver) {
-    int error = driver->protocol == CRPC_PROTOCOL_HTTP1 ? driver->h1.error : driver->connection.h2.end.error;
+    int error = driver->protocol->error(driver);
     bool is_said = error == CRPC_OK || error == CRPC_ERROR_PROTOCOL || error == CRPC_ERROR_LIMIT;
     return driver->listener != NULL && is_said && driver->out.rest_length == 0 && !driver->end.has_peer_ended &&
            !driver->end.is_forced;
 }
 
-/// Whether it ends within an answer whose end would be that of the connection: a FIN, or TLS's close_notify, would say that it
-/// is whole (RFC 9112 section 8).
-static bool driver_cuts_short(const crpc_driver *driver) {
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 && driver->h1.output.is_until_end &&
-           (driver->h1.answer != CRPC_H1_ANSWER_NONE || driver->out.rest_length > 0);
-}
-
 void crpc_driver_end(crpc_driver *driver) {
-    bool cuts_short = driver_cuts_short(driver), was_open = driver->phase == CRPC_PHASE_OPEN && !cuts_short;
+    // A FIN, or TLS's close_notify, would say that the answer is whole.
+    bool cuts_short = driver->protocol->is_cut_short(driver), was_open = driver->phase == CRPC_PHASE_OPEN && !cuts_short;
     if (cuts_short) crpc_socket_set_resetting(driver->fd);
     driver->loop->turn.callback_depth += 1;
     if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
     crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
-    crpc_driver_tell_end(driver);
+    driver->protocol->tell_end(driver);
     driver->loop->turn.callback_depth -= 1;
     crpc_watch_end(&driver->watch);
     crpc_timer_cancel(&driver->timer);
     crpc_tls_filter_end(&driver->tls);
     if (was_open && driver_may_be_heard(driver)) {
-        bool leaves_rest = driver->protocol == CRPC_PROTOCOL_HTTP1 && driver->h1.leaves_rest;
-        crpc_linger(driver->loop, driver->fd, driver->address->network, leaves_rest);
+        crpc_linger(driver->loop, driver->fd, driver->address->network, driver->protocol->leaves_rest(driver));
     } else {
         (void)close(driver->fd);
     }
     if (driver->listener != NULL) crpc_listener_forget(driver->listener, driver);
     crpc_link_remove(&driver->resident.link);
-    crpc_driver_end_protocol(driver);
+    driver->protocol->end(driver);
+    free(driver->early.bytes);
     free(driver->out.rest);
     free(driver);
 }

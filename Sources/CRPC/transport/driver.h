@@ -1,4 +1,4 @@
-/// The driver: joins a socket, TLS on it, and a connection of HTTP/2 (grpc/connection.h) or HTTP/1.x (http1/connection.h), on a
+/// The driver: joins a socket, TLS on it, and a connection of HTTP/2 (grpc/grpc_connection.h) or HTTP/1.x (http1/http1_connection.h), on a
 /// loop. It reads and feeds, takes and writes, and calls the connection at the moments that it names.
 ///
 /// Ownership: made by `crpc_driver_accept` or `crpc_connection_connect`; owns the socket and the connection, which is its
@@ -8,19 +8,20 @@
 ///     CONNECTING ──> HANDSHAKING ──> OPEN ──> CLOSED      CONNECTING: a client's socket; PROXYING: a proxy's header is to
 ///                      │   ^          ^                   come; HANDSHAKING: TLS; TELLING: in clear text, which protocol
 ///     PROXYING ────────┼───┘          │                   the client speaks is to be told by its first bytes
-///       └──> TELLING ──┼──────────────┘                   (what the connection does while OPEN: http2/connection.h and
-///               └──────┴────────────────────> CLOSED      http1/connection.h)
+///       └──> TELLING ──┼──────────────┘                   (what the connection does while OPEN: http2/http2_connection.h and
+///               └──────┴────────────────────> CLOSED      http1/http1_connection.h)
 ///
 /// There is no connection yet before it is OPEN, but for a client's and for one that is HTTP/2's in any case.
 #ifndef CRPC_DRIVER_H
 #define CRPC_DRIVER_H
 
-#include "grpc/connection.h"
-#include "http1/connection.h"
+#include "grpc/grpc_connection.h"
+#include "http1/http1_connection.h"
 #include "loop/loop.h"
 #include "loop/sockets.h"
 #include "tls/tls_filter.h"
 #include "transport/addresses.h"
+#include "transport/protocol.h"
 
 typedef enum crpc_phase {
     CRPC_PHASE_CONNECTING, CRPC_PHASE_PROXYING, CRPC_PHASE_HANDSHAKING, CRPC_PHASE_TELLING, CRPC_PHASE_OPEN,
@@ -28,14 +29,8 @@ typedef enum crpc_phase {
 } crpc_phase;
 extern const uint8_t crpc_phase_moves[CRPC_PHASES];
 
-typedef enum crpc_protocol {
-    CRPC_PROTOCOL_NONE, // it is not known yet
-    CRPC_PROTOCOL_HTTP2,
-    CRPC_PROTOCOL_HTTP1,
-} crpc_protocol;
-
 typedef struct crpc_driver {
-    union {                         // by `protocol`; zeros where that is NONE
+    union {                         // by `protocol`; zeros while that is `crpc_protocol_none`
         crpc_connection connection;
         crpc_h1 h1;
     };
@@ -43,7 +38,7 @@ typedef struct crpc_driver {
     struct crpc_listener *listener; // server's, else NULL
     int fd;
     crpc_phase phase;               // written, after it is made, by `crpc_driver_set_phase` alone
-    crpc_protocol protocol;
+    const crpc_protocol *protocol;  // never NULL
     crpc_watch watch;
     crpc_timer timer;               // for the connection's next moment, or `stall_ns`, or `early.due_ns`
     crpc_tls_filter tls;
@@ -88,51 +83,6 @@ static inline void crpc_driver_set_phase(crpc_driver *driver, crpc_phase phase) 
     if (crpc_may_move(crpc_phase_moves, driver->phase, phase, "an illegal move of a driver")) driver->phase = phase;
 }
 
-// ---- What it carries, whichever it is (protocol.c) ----
-
-/// Whether it ends with this turn.
-static inline bool crpc_driver_is_broken(const crpc_driver *driver) {
-    if (driver->protocol == CRPC_PROTOCOL_HTTP2) return crpc_h2_is_broken(&driver->connection.h2);
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 ? crpc_h1_is_broken(&driver->h1) : driver->early.is_broken;
-}
-/// It cannot go on: it ends with this turn.
-void crpc_driver_break(crpc_driver *driver, int error);
-/// The same for one without a call, well and at once, since another needs its place.
-void crpc_driver_make_room(crpc_driver *driver);
-/// Takes no more calls, lets those there finish, ends. One that is at its handshake has CRPC_ROUND_TRIP_MAX_MS to end that.
-void crpc_driver_drain(crpc_driver *driver);
-/// Asks for a flush at the end of this turn.
-void crpc_driver_mark(crpc_driver *driver);
-/// Something came, or is to be read: once before the first `feed` of a turn. False if it cannot go on.
-bool crpc_driver_note_readable(crpc_driver *driver);
-/// Most bytes that may be fed now; 0 where nothing is to be read.
-static inline size_t crpc_driver_read_room(const crpc_driver *driver) {
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 ? crpc_h1_read_room(&driver->h1) : CRPC_READ_BUFFER;
-}
-/// Takes bytes that came. False as above.
-bool crpc_driver_feed(crpc_driver *driver, const uint8_t *bytes, size_t length);
-/// After the last `feed` of a turn. False as above.
-bool crpc_driver_note_fed(crpc_driver *driver);
-/// Takes credit from the peer. Whether the connection goes on.
-bool crpc_driver_charge(crpc_driver *driver, uint32_t cost);
-/// What is to be watched for on the socket beside room to write.
-int crpc_driver_reads(const crpc_driver *driver);
-/// When it wants to be asked.
-uint64_t crpc_driver_next_ns(const crpc_driver *driver);
-/// The limits of the connection, which is there.
-static inline const crpc_limits *crpc_driver_limits(const crpc_driver *driver) {
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 ? &driver->h1.limits : &driver->connection.h2.limits;
-}
-/// Says which it will be, in memory of zeros: its chores are the driver's.
-void crpc_driver_set_protocol(crpc_driver *driver, crpc_protocol protocol);
-/// Begins the connection of a server, which speaks that protocol. Errors: MEMORY; then there is none.
-int crpc_driver_begin_protocol(crpc_driver *driver, crpc_protocol protocol);
-/// What carries it is open.
-void crpc_driver_start_protocol(crpc_driver *driver);
-/// It ends: the connection tells so and is freed.
-void crpc_driver_tell_end(crpc_driver *driver);
-void crpc_driver_end_protocol(crpc_driver *driver);
-
 // ---- Before there is a connection (early.c) ----
 
 /// Reads the header of a proxy; the driver goes on to TLS or to the next function once it is whole.
@@ -140,7 +90,7 @@ void crpc_driver_read_proxy(crpc_driver *driver);
 /// Reads until it is known which protocol the client speaks, begins that, and feeds it what came.
 void crpc_driver_tell_protocol(crpc_driver *driver);
 /// Begins the connection and opens it.
-void crpc_driver_open_as(crpc_driver *driver, crpc_protocol protocol);
+void crpc_driver_open_as(crpc_driver *driver, const crpc_protocol *protocol);
 
 // ---- Its life (driver.c) ----
 

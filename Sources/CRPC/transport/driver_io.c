@@ -11,19 +11,19 @@ enum { READS_PER_TURN_MAX = 4 };
 enum { WRITES_PER_TURN_MAX = 16 };
 
 void crpc_driver_set_interest(crpc_driver *driver, int interest) {
-    if (crpc_watch_set_interest(&driver->watch, interest) != CRPC_OK) crpc_driver_break(driver, CRPC_ERROR_SYSTEM);
+    if (crpc_watch_set_interest(&driver->watch, interest) != CRPC_OK) driver->protocol->fail(driver, CRPC_ERROR_SYSTEM);
 }
 
 void crpc_driver_set_timer(crpc_driver *driver) {
-    uint64_t next = crpc_driver_next_ns(driver);
+    uint64_t next = driver->protocol->next_ns(driver);
     if (driver->out.stall_ns < next) next = driver->out.stall_ns;
-    if (crpc_timer_set_before(&driver->timer, next) != CRPC_OK) crpc_driver_break(driver, CRPC_ERROR_MEMORY);
+    if (crpc_timer_set_before(&driver->timer, next) != CRPC_OK) driver->protocol->fail(driver, CRPC_ERROR_MEMORY);
 }
 
 /// The socket, or TLS, came to an end.
 static void driver_fail(crpc_driver *driver, ssize_t failure) {
     driver->end.has_peer_ended = true;
-    crpc_driver_break(
+    driver->protocol->fail(
         driver, failure == CRPC_IO_ENDED        ? CRPC_ERROR_CLOSED
                 : failure == CRPC_IO_TLS_FAILED ? CRPC_ERROR_TLS
                                                 : CRPC_ERROR_SYSTEM);
@@ -39,58 +39,58 @@ static crpc_reading driver_read_clear(const crpc_driver *driver, uint8_t *target
 
 /// The same through TLS, whose messages cost the peer credit, so that a flood of them ends the connection.
 static crpc_reading driver_read_tls(crpc_driver *driver, uint8_t *target, size_t room, bool drains) {
-    uint32_t messages_max = crpc_driver_limits(driver)->credit_max / CRPC_COST_TLS;
+    uint32_t messages_max = driver->protocol->limits(driver)->credit_max / CRPC_COST_TLS;
     crpc_reading reading = crpc_tls_read(&driver->tls, target, room, messages_max, drains);
     uint32_t messages = driver->tls.messages;
     driver->tls.messages = 0;
-    if (messages > 0 && !crpc_driver_charge(driver, messages * CRPC_COST_TLS)) reading.length = 0;
+    if (messages > 0 && !driver->protocol->charge(driver, messages * CRPC_COST_TLS)) reading.length = 0;
     return reading;
 }
 
-/// The peer sends no more. In HTTP/1.x it may still wait for its answer. Whether the connection goes on.
+/// The peer sends no more. Whether the connection goes on.
 static bool driver_note_end(crpc_driver *driver, int failure) {
-    if (driver->protocol == CRPC_PROTOCOL_HTTP1 && failure == CRPC_IO_ENDED) {
+    if (failure == CRPC_IO_ENDED) {
         driver->end.has_peer_ended = true;
-        return crpc_h1_note_end(&driver->h1);
+        return driver->protocol->note_end(driver);
     }
     driver_fail(driver, failure);
     return false;
 }
 
-/// HTTP/1.x takes no more than it has room for. What TLS has beyond that waits in it, and not in the buffer that all share.
+/// A paced protocol takes no more than it has room for. What TLS has beyond that waits in TLS, and not in the shared buffer.
 static void driver_hold_off(crpc_driver *driver) {
     if (crpc_tls_hold(&driver->tls) != CRPC_OK) {
-        crpc_driver_break(driver, CRPC_ERROR_MEMORY);
+        driver->protocol->fail(driver, CRPC_ERROR_MEMORY);
         return;
     }
     int writes = driver->out.rest_length > 0 ? CRPC_WRITABLE : 0;
-    crpc_driver_set_interest(driver, crpc_driver_reads(driver) | writes);
+    crpc_driver_set_interest(driver, driver->protocol->reads(driver) | writes);
 }
 
 void crpc_driver_read(crpc_driver *driver) {
-    if (!crpc_driver_note_readable(driver)) return;
+    if (!driver->protocol->note_readable(driver)) return;
     uint8_t *buffer = driver->loop->read_buffer;
     bool is_encrypted = driver->tls.ssl != NULL;
     crpc_reading reading = {.is_full = true};
     // What TLS holds already is read however often it takes: the socket does not become readable for it again. It is not read
     // past the bound, or a peer that sends as fast as we read would keep the turn.
     for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(&driver->tls)); i++) {
-        size_t room = crpc_driver_read_room(driver);
+        size_t room = driver->protocol->read_room(driver);
         if (room == 0) break;
         reading = is_encrypted ? driver_read_tls(driver, buffer, room, i >= READS_PER_TURN_MAX)
                                : driver_read_clear(driver, buffer, room);
-        if (crpc_driver_is_broken(driver)) return;
+        if (driver->protocol->is_broken(driver)) return;
         if (reading.length > 0) {
             crpc_count(&driver->loop->turn.stats.received_bytes, reading.length);
-            if (!crpc_driver_feed(driver, buffer, reading.length)) return;
+            if (!driver->protocol->feed(driver, buffer, reading.length)) return;
         }
         if (reading.has_failed && !driver_note_end(driver, reading.failure)) return;
         if (reading.has_failed) break;
     }
-    if (!crpc_driver_note_fed(driver)) return;
-    if (driver->protocol == CRPC_PROTOCOL_HTTP1) driver_hold_off(driver);
+    if (!driver->protocol->note_fed(driver)) return;
+    if (driver->protocol->is_paced) driver_hold_off(driver);
     // What came may let TLS write on.
-    if (is_encrypted && driver->out.rest_length > 0) crpc_driver_mark(driver);
+    if (is_encrypted && driver->out.rest_length > 0) driver->protocol->mark(driver);
 }
 
 // ---- Writing ----
@@ -110,7 +110,7 @@ static size_t driver_waiting_bytes(const crpc_driver *driver) {
 
 /// Bytes wait: the peer must take some in time.
 static void driver_begin_stall(crpc_driver *driver) {
-    uint32_t ms = crpc_driver_limits(driver)->write_stall_timeout_ms;
+    uint32_t ms = driver->protocol->limits(driver)->write_stall_timeout_ms;
     if (driver->out.stall_ns != UINT64_MAX || ms == 0) return;
     driver->out.stalled_bytes = driver_waiting_bytes(driver);
     driver->out.stall_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(ms);
@@ -120,32 +120,26 @@ bool crpc_driver_is_written_on(crpc_driver *driver) {
     size_t waiting = driver_waiting_bytes(driver);
     if (waiting + CRPC_WRITE_PROGRESS_MIN > driver->out.stalled_bytes) return false;
     driver->out.stalled_bytes = waiting;
-    uint32_t ms = crpc_driver_limits(driver)->write_stall_timeout_ms;
+    uint32_t ms = driver->protocol->limits(driver)->write_stall_timeout_ms;
     driver->out.stall_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(ms);
     return true;
-}
-
-/// Says whether what was produced waits for the peer.
-static void driver_set_blocked(crpc_driver *driver, bool is_blocked) {
-    if (driver->protocol == CRPC_PROTOCOL_HTTP2) driver->connection.h2.remote.is_blocked = is_blocked;
-    if (driver->protocol == CRPC_PROTOCOL_HTTP1) driver->h1.is_blocked = is_blocked;
 }
 
 /// Keeps what the socket does not take, and waits for it.
 static void driver_keep_rest(crpc_driver *driver, const uint8_t *bytes, size_t length) {
     if (driver->out.rest == NULL) driver->out.rest = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
     if (driver->out.rest == NULL) {
-        crpc_driver_break(driver, CRPC_ERROR_MEMORY);
+        driver->protocol->fail(driver, CRPC_ERROR_MEMORY);
         return;
     }
     memmove(driver->out.rest, bytes, length);
     driver->out.rest_length = length;
-    driver_set_blocked(driver, true);
+    driver->protocol->set_blocked(driver, true);
     driver_begin_stall(driver);
     // Half a message of TLS after the handshake keeps OpenSSL from writing until the rest came: room in the socket, which
     // there is, would wake us in vain.
     bool awaits_peer = driver->tls.ssl != NULL && crpc_tls_awaits_peer(&driver->tls);
-    int reads = awaits_peer ? CRPC_READABLE : crpc_driver_reads(driver);
+    int reads = awaits_peer ? CRPC_READABLE : driver->protocol->reads(driver);
     crpc_driver_set_interest(driver, awaits_peer ? reads : reads | CRPC_WRITABLE);
 }
 
@@ -171,50 +165,35 @@ static bool driver_write_rest(crpc_driver *driver) {
     if (driver->out.rest_length == 0) return true;
     size_t length = driver->out.rest_length;
     driver->out.rest_length = 0;
-    driver_set_blocked(driver, false);
+    driver->protocol->set_blocked(driver, false);
     if (!driver_write_all(driver, driver->out.rest, length)) return false;
     free(driver->out.rest); // a connection that keeps up holds no buffer
     driver->out.rest = NULL;
     driver->out.stall_ns = UINT64_MAX;
-    crpc_driver_set_interest(driver, crpc_driver_reads(driver));
+    crpc_driver_set_interest(driver, driver->protocol->reads(driver));
     return true;
-}
-
-static bool driver_prepare(crpc_driver *driver) {
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 ? crpc_h1_prepare(&driver->h1)
-                                                   : crpc_connection_prepare(&driver->connection);
-}
-
-static ssize_t driver_produce(crpc_driver *driver) {
-    const size_t room = CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK;
-    uint8_t *buffer = driver->loop->write_buffer;
-    return driver->protocol == CRPC_PROTOCOL_HTTP1 ? crpc_h1_produce(&driver->h1, buffer, room)
-                                                   : crpc_connection_produce(&driver->connection, buffer, room);
 }
 
 /// All that there was went out.
 static void driver_conclude(crpc_driver *driver) {
-    if (driver->protocol == CRPC_PROTOCOL_HTTP2) {
-        crpc_connection_conclude(&driver->connection);
-        return;
-    }
-    crpc_h1_conclude(&driver->h1);
-    if (crpc_driver_is_broken(driver)) return;
+    driver->protocol->conclude(driver);
+    if (!driver->protocol->is_paced || driver->protocol->is_broken(driver)) return;
     driver_hold_off(driver);
     // The next request may wait in TLS, for which the socket does not become readable again.
-    if (crpc_tls_has_more(&driver->tls) && crpc_driver_reads(driver) != 0) crpc_driver_read(driver);
+    if (crpc_tls_has_more(&driver->tls) && driver->protocol->reads(driver) != 0) crpc_driver_read(driver);
 }
 
 void crpc_driver_write(crpc_driver *driver) {
-    if (!driver_prepare(driver) || !driver_write_rest(driver)) return;
+    if (!driver->protocol->prepare(driver) || !driver_write_rest(driver)) return;
+    uint8_t *buffer = driver->loop->write_buffer;
     for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
-        ssize_t length = driver_produce(driver);
+        ssize_t length = driver->protocol->produce(driver, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
         if (length < 0) {
-            crpc_driver_break(driver, (int)length);
+            driver->protocol->fail(driver, (int)length);
             return;
         }
         if (length == 0) break;
-        if (!driver_write_all(driver, driver->loop->write_buffer, (size_t)length)) return;
+        if (!driver_write_all(driver, buffer, (size_t)length)) return;
         if (length < CRPC_WRITE_BUFFER) break;
     }
     driver_conclude(driver);
@@ -234,10 +213,10 @@ static bool driver_try_to_write(crpc_driver *driver, const uint8_t *bytes, size_
 void crpc_driver_say_goodbye(crpc_driver *driver) {
     // That a peer learns why it is dismissed is a courtesy: what fails or would wait ends it. The GOAWAY comes after the frames
     // that the session has queued, which may be more than one buffer holds.
-    if (driver->out.rest_length == 0 && !driver->end.has_peer_ended && driver->protocol == CRPC_PROTOCOL_HTTP2) {
+    if (driver->out.rest_length == 0 && !driver->end.has_peer_ended) {
         uint8_t *buffer = driver->loop->write_buffer;
         for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
-            ssize_t length = crpc_h2_goodbye(&driver->connection.h2, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+            ssize_t length = driver->protocol->goodbye(driver, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
             if (length <= 0 || !driver_try_to_write(driver, buffer, (size_t)length)) break;
             if (length < CRPC_WRITE_BUFFER) break; // that was the last of it
         }

@@ -25,21 +25,22 @@ static size_t early_read(crpc_driver *driver, uint8_t *target, size_t room) {
     if (count > 0) return (size_t)count;
     if (count != CRPC_IO_WAITS) {
         driver->end.has_peer_ended = true;
-        crpc_driver_break(driver, count == CRPC_IO_ENDED ? CRPC_ERROR_CLOSED : CRPC_ERROR_SYSTEM);
+        driver->protocol->fail(driver, count == CRPC_IO_ENDED ? CRPC_ERROR_CLOSED : CRPC_ERROR_SYSTEM);
     }
     return 0;
 }
 
-void crpc_driver_open_as(crpc_driver *driver, crpc_protocol protocol) {
-    int error = crpc_driver_begin_protocol(driver, protocol);
+void crpc_driver_open_as(crpc_driver *driver, const crpc_protocol *protocol) {
+    int error = protocol->begin(driver);
     if (error != CRPC_OK) {
-        crpc_driver_break(driver, error);
+        driver->protocol = &crpc_protocol_none;
+        driver->protocol->fail(driver, error);
         return;
     }
     crpc_driver_set_phase(driver, CRPC_PHASE_OPEN);
     crpc_driver_set_interest(driver, CRPC_READABLE);
-    crpc_driver_start_protocol(driver);
-    if (driver->listener->is_draining && !crpc_driver_is_broken(driver)) crpc_driver_drain(driver);
+    protocol->start(driver);
+    if (driver->listener->is_draining && !driver->protocol->is_broken(driver)) driver->protocol->drain(driver);
 }
 
 // ---- The header of a proxy ----
@@ -52,20 +53,20 @@ static void early_take_header(crpc_driver *driver) {
     if (error == CRPC_OK && !crpc_listener_place(driver->listener, driver, header.has_source ? &header.source : NULL))
         error = CRPC_ERROR_LIMIT;
     if (error != CRPC_OK) {
-        crpc_driver_break(driver, error);
+        driver->protocol->fail(driver, error);
     } else if (driver->tls.ssl != NULL) {
         crpc_driver_set_phase(driver, CRPC_PHASE_HANDSHAKING);
     } else if (crpc_service_takes_exchanges(&driver->listener->service)) {
         crpc_driver_set_phase(driver, CRPC_PHASE_TELLING);
     } else {
-        crpc_driver_open_as(driver, CRPC_PROTOCOL_HTTP2);
+        crpc_driver_open_as(driver, &crpc_protocol_http2);
     }
 }
 
 void crpc_driver_read_proxy(crpc_driver *driver) {
     if (driver->early.bytes == NULL) driver->early.bytes = malloc(CRPC_PROXY_MAX);
     if (driver->early.bytes == NULL) {
-        crpc_driver_break(driver, CRPC_ERROR_MEMORY);
+        driver->protocol->fail(driver, CRPC_ERROR_MEMORY);
         return;
     }
     // Never more than the header: what is behind it is TLS's, or the protocol's.
@@ -78,7 +79,7 @@ void crpc_driver_read_proxy(crpc_driver *driver) {
         whole = crpc_proxy_header_length(driver->early.bytes, driver->early.length);
     }
     if (whole < 0) {
-        crpc_driver_break(driver, whole);
+        driver->protocol->fail(driver, whole);
     } else {
         early_take_header(driver);
     }
@@ -90,7 +91,7 @@ void crpc_driver_read_proxy(crpc_driver *driver) {
 static void early_keep(crpc_driver *driver, const uint8_t *bytes, size_t length) {
     if (driver->early.bytes == NULL) driver->early.bytes = malloc(CRPC_PREFACE_LENGTH);
     if (driver->early.bytes == NULL) {
-        crpc_driver_break(driver, CRPC_ERROR_MEMORY);
+        driver->protocol->fail(driver, CRPC_ERROR_MEMORY);
         return;
     }
     memcpy(driver->early.bytes, bytes, length);
@@ -110,8 +111,52 @@ void crpc_driver_tell_protocol(crpc_driver *driver) {
         return;
     }
     early_forget(driver);
-    crpc_driver_open_as(driver, may_be_http2 ? CRPC_PROTOCOL_HTTP2 : CRPC_PROTOCOL_HTTP1);
-    if (crpc_driver_is_broken(driver)) return;
+    crpc_driver_open_as(driver, may_be_http2 ? &crpc_protocol_http2 : &crpc_protocol_http1);
+    if (driver->protocol->is_broken(driver)) return;
     crpc_count(&driver->loop->turn.stats.received_bytes, length);
-    if (crpc_driver_note_readable(driver) && crpc_driver_feed(driver, bytes, length)) crpc_driver_read(driver);
+    if (driver->protocol->note_readable(driver) && driver->protocol->feed(driver, bytes, length)) crpc_driver_read(driver);
 }
+
+// ---- No protocol yet ----
+
+static bool none_is_broken(const crpc_driver *driver) { return driver->early.is_broken; }
+static int none_error(const crpc_driver *driver) {
+    (void)driver;
+    return CRPC_OK;
+}
+static void none_fail(crpc_driver *driver, int error) {
+    (void)error; // no user knows of it
+    driver->early.is_broken = true;
+    crpc_chore_request(&driver->loop->turn.closes, &driver->early.close);
+}
+static void none_make_room(crpc_driver *driver) { none_fail(driver, CRPC_OK); }
+static void none_drain(crpc_driver *driver) {
+    // It is drained once it is open.
+    uint64_t due = driver->loop->turn.now_ns + crpc_ns_of_ms(CRPC_ROUND_TRIP_MAX_MS);
+    if (due < driver->early.due_ns) driver->early.due_ns = due;
+    crpc_driver_set_timer(driver);
+}
+static void none_mark(crpc_driver *driver) { (void)driver; }
+static bool none_never(const crpc_driver *driver) {
+    (void)driver;
+    return false;
+}
+static int none_reads(const crpc_driver *driver) {
+    (void)driver;
+    return CRPC_READABLE;
+}
+static uint64_t none_next_ns(const crpc_driver *driver) { return driver->early.due_ns; }
+static void none_on_time(crpc_driver *driver) {
+    if (driver->early.due_ns <= driver->loop->turn.now_ns) none_fail(driver, CRPC_ERROR_TIMEOUT);
+}
+static const crpc_limits *none_limits(const crpc_driver *driver) { return &driver->listener->options.limits; }
+static void none_set_blocked(crpc_driver *driver, bool is_blocked) { (void)driver, (void)is_blocked; }
+static void none_tell_end(crpc_driver *driver) { (void)driver; }
+static void none_end(crpc_driver *driver) { crpc_link_remove(&driver->early.close.link); }
+
+const crpc_protocol crpc_protocol_none = {
+    .is_broken = none_is_broken, .error = none_error, .fail = none_fail, .make_room = none_make_room,
+    .drain = none_drain, .mark = none_mark, .is_marked = none_never, .reads = none_reads, .next_ns = none_next_ns,
+    .on_time = none_on_time, .limits = none_limits, .set_blocked = none_set_blocked, .tell_end = none_tell_end,
+    .end = none_end, .is_cut_short = none_never, .leaves_rest = none_never,
+};

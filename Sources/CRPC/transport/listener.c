@@ -116,11 +116,11 @@ static void listener_send_away(crpc_listener *listener, crpc_driver *driver) {
     if (crpc_link_is_empty(&driver->shaking)) {
         listener_note_busy(driver);
         crpc_count(&listener->loop->turn.stats.connections_evicted, 1);
-        crpc_driver_make_room(driver);
+        driver->protocol->make_room(driver);
     } else {
         listener_note_handshake(listener, driver);
         crpc_count(&listener->loop->turn.stats.handshakes_dropped, 1);
-        crpc_driver_break(driver, CRPC_ERROR_CLOSED);
+        driver->protocol->fail(driver, CRPC_ERROR_CLOSED);
     }
 }
 
@@ -235,7 +235,7 @@ void crpc_listener_keep(crpc_listener *listener, crpc_driver *driver) {
         crpc_driver *oldest = CRPC_CONTAINER(listener->shaking.next, crpc_driver, shaking);
         listener_note_handshake(listener, oldest);
         crpc_count(&listener->loop->turn.stats.handshakes_dropped, 1);
-        crpc_driver_break(oldest, CRPC_ERROR_CLOSED);
+        oldest->protocol->fail(oldest, CRPC_ERROR_CLOSED);
     }
     driver->idle_ns = listener->loop->turn.now_ns;
     crpc_link_append(&listener->shaking, &driver->shaking);
@@ -356,8 +356,10 @@ void crpc_listener_drain(crpc_listener *listener) {
     // Who is in the kernel's queue would be reset: it thinks that it is connected, and may have sent a request.
     if (!listener->is_draining) (void)listener_accept_at_most(listener, CRPC_BACKLOG_MAX);
     listener_stop_accepting(listener);
-    for (crpc_link *link = listener->connections.next; link != &listener->connections; link = link->next)
-        crpc_driver_drain(CRPC_CONTAINER(link, crpc_driver, link));
+    for (crpc_link *link = listener->connections.next; link != &listener->connections; link = link->next) {
+        crpc_driver *driver = CRPC_CONTAINER(link, crpc_driver, link);
+        driver->protocol->drain(driver);
+    }
 }
 
 void crpc_listener_free(crpc_listener *listener) {

@@ -6,7 +6,7 @@ actor KeySetCache {
     /// A key set and for how long clients may keep it.
     struct Answer: Sendable, Hashable {
         let json: String
-        /// What our tokens name as their issuer; empty from an identity of the version before.
+        /// What our tokens name as their issuer.
         let issuer: String
         let maxAgeSeconds: Int64
     }

@@ -23,13 +23,6 @@ enum GetServerMetadataRoute {
     static func endpoint(_ methods: AppMethods, hasIntrospection: Bool) -> Endpoint {
         Endpoint(operation) { request, context in
             let answer = try await methods.keySetAnswer(.route(request, context))
-            guard !answer.issuer.isEmpty else {
-                throw Problem(
-                    .serviceUnavailable,
-                    code: "ISSUER_UNKNOWN",
-                    detail: "The issuer is not known yet. Please try again."
-                ).retryingAfter(.seconds(Int64(KeySetCache.retrySeconds)))
-            }
             return .json(
                 bytes: metadata(answer.issuer, hasIntrospection: hasIntrospection).serialized(),
                 headers: [.cacheControl: "public, max-age=\(answer.maxAgeSeconds)"]

@@ -156,7 +156,7 @@ final class GroupWatcher: Sendable {
                 return (state.news, state.positionKey, state.end)
             }
             if var news {
-                // An invites of the previous version sends no key, and accepts unsealed positions.
+                // There is one from the beginning: see `GroupWatches.take`.
                 if let key { news.position = key.seal(news.position) }
                 return news
             }

@@ -205,9 +205,10 @@ final class GroupWatches: Sendable {
     func take(_ message: InvitesV1.WatchGroupsResponse) {
         switch message.news {
         case .begun(let begun):
-            if let key = CursorKey(begun.positionKey) {
-                values.withLock { $0.watchers[begun.watchID] }?.seal(by: key)
-            }
+            guard let watcher = values.withLock({ $0.watchers[begun.watchID] }) else { return }
+            // An app that gets a position without a seal can't continue from it.
+            guard let key = CursorKey(begun.positionKey) else { return end(watcher, .comeAgain) }
+            watcher.seal(by: key)
             put(
                 WatchUpdate(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
                 to: begun.watchID

@@ -32,7 +32,7 @@ struct WatchGroupsTests {
             stage.watches.stop()
             let (status, text) = try await watching
             #expect(status == 200)
-            #expect(text.hasPrefix("event: begin\nid: AQ\ndata: {}\n\n"))
+            #expect(text.hasPrefix("event: begin\nid: \(WatchStage.sealed(1))\ndata: {}\n\n"))
             // Told together or one after the other: what is anew needs no changes.
             let after = text.split(separator: "event: reset\n").last ?? ""
             let change = #"{"changes":[{"type":"group.joined","group_id":"g","member_id":"m"}]}"#
@@ -62,15 +62,24 @@ struct WatchGroupsTests {
             let text = try await watching.text
             let changes = #"{"changes":[{"type":"group.left","group_id":"g"},{"type":"invitation.changed"}]}"#
             #expect(
-                text.hasPrefix("event: begin\ndata: {}\n\nevent: changes\nid: AQ\ndata: \(changes)\n\nevent: end\n")
+                text.hasPrefix(
+                    "event: begin\ndata: {}\n\nevent: changes\nid: \(WatchStage.sealed(1))\n"
+                        + "data: \(changes)\n\nevent: end\n"
+                )
             )
+        }
+    }
+
+    @Test func `An invites that gives no key for positions is not believed`() async throws {
+        try await WatchStage.run { stage in
+            stage.first.withLock { $0.positionKey = .init() }
+            let text = try await stage.watch().text
+            #expect(text.contains("COME_AGAIN") && !text.contains("id: "))
         }
     }
 
     @Test func `What an app gets is a position that is sealed for its account`() async throws {
         try await WatchStage.run { stage in
-            let key = [UInt8](repeating: 7, count: CursorKey.byteCount)
-            stage.first.withLock { $0.positionKey = .init(key) }
             async let watching = stage.watch()
             try await eventually { stage.begun.count == 1 }
             stage.change(.groupJoined, position: 4, to: [stage.begun[0].id])
@@ -79,9 +88,8 @@ struct WatchGroupsTests {
             try await eventually { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
             stage.watches.stop()
             let text = try await watching.text
-            let seal = try #require(CursorKey(key))
-            #expect(text.contains("\nid: \(Base64URL.encode(seal.seal([1])))\n"))
-            #expect(text.contains("\nid: \(Base64URL.encode(seal.seal([4])))\n"))
+            #expect(text.contains("\nid: \(WatchStage.sealed(1))\n"))
+            #expect(text.contains("\nid: \(WatchStage.sealed(4))\n"))
         }
     }
 
@@ -158,7 +166,7 @@ struct WatchGroupsTests {
             }
             #expect(error?.reason == "SESSION_REVOKED")
             let messages = told.withLock { $0 }
-            #expect(messages.map(\.position) == ["AQ", "AQ"])
+            #expect(messages.map(\.position) == [WatchStage.sealed(1), WatchStage.sealed(1)])
             #expect(messages.last?.accountChanges.map(\.sessionID) == ["the thief's"])
             #expect(messages.last?.accountChanges.map(\.kind) == ["provider_linked"])
         }
@@ -274,7 +282,7 @@ struct WatchGroupsTests {
             }
             #expect(error?.code == .unauthenticated && error?.reason == "SESSION_REVOKED")
             let messages = told.withLock { $0 }
-            #expect(messages.map(\.position) == ["AQ", "Ag"])
+            #expect(messages.map(\.position) == [WatchStage.sealed(1), WatchStage.sealed(2)])
             #expect(messages.last?.changes.map(\.kind) == [.groupChanged])
             #expect(stage.begun.map(\.begin.position) == [.init([0, 1, 2])])
         }

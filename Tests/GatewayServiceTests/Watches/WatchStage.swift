@@ -2,8 +2,10 @@ import API
 import APIDoubles
 import HTTPClients
 import HTTPTypes
+import JOSE
 import Logging
 import RPC
+import ServiceKit
 import SwiftProtobuf
 import Synchronization
 import Testing
@@ -20,7 +22,15 @@ final class WatchStage: Sendable {
     }
 
     /// What a begun watching is told of its beginning.
-    let first: Mutex<InvitesV1.WatchBegun> = Mutex(.with { $0.position = .init([1]) })
+    let first: Mutex<InvitesV1.WatchBegun> = Mutex(
+        .with { ($0.position, $0.positionKey) = (.init([1]), .init(positionKey.bytes)) }
+    )
+    /// What positions are sealed with.
+    static let positionKey = CursorKey([UInt8](repeating: 7, count: CursorKey.byteCount))!
+
+    /// A position as apps get it.
+    static func sealed(_ position: UInt8) -> String { Base64URL.encode(positionKey.seal([position])) }
+
     let gateway: TestGateway
     private final class Passed: Sendable { let seconds = Mutex<Int64>(0) }
 

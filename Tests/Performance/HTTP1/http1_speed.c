@@ -1,7 +1,7 @@
 /// What HTTP/1.x costs in this layer alone, without sockets: a head is read, and a request goes through a connection, from its
 /// bytes to those of its answer. Prints nanoseconds for each; run.sh builds and runs it.
 #include "crpc_metadata.h"
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 #include "http1/head.h"
 
 #include <stdio.h>

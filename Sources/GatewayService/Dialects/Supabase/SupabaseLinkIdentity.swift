@@ -24,14 +24,6 @@ enum SupabaseLinkIdentity {
         call.opensSession = true
         let options = parts.authentication.callOptionsWithAddress(user.caller)
         let linked = try await parts.backends.identity.linkProvider(call, options: options)
-        // An identity of the version before links and opens none; the next one links nothing twice.
-        guard linked.hasTokens else { throw noSession }
         return (linked.tokens, linked.callerProofs)
     }
-
-    private static let noSession = Problem(
-        .serviceUnavailable,
-        code: "UNAVAILABLE",
-        detail: "The identity is linked, and its session can't be had now. Please try again."
-    ).retryingAfter(.seconds(1))
 }

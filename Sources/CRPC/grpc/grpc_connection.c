@@ -1,7 +1,7 @@
-#include "grpc/connection.h"
+#include "grpc/grpc_connection.h"
 
 #include "grpc/call.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 #include "http2/huffman.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "http1/connection.h"
+#include "http1/http1_connection.h"
 
 #include "http1/head.h"
 #include "http1/request.h"

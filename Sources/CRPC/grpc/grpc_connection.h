@@ -19,10 +19,10 @@
 #include "crpc_connection.h"
 #include "http/handlers.h"
 #include "http/service.h"
-#include "http2/connection.h"
+#include "http2/http2_connection.h"
 #include "loop/timers.h"
 
-/// What a server and a client do each in its way. `above` is what HTTP/2 tells (http2/connection.h).
+/// What a server and a client do each in its way. `above` is what HTTP/2 tells (http2/http2_connection.h).
 typedef struct crpc_role {
     crpc_h2_above above;
     void (*tell_message)(crpc_stream *stream, const crpc_message *message, bool is_last);
@@ -43,7 +43,7 @@ struct crpc_connection {
     void *context;                          // server: the peer that on_open returned; client: the client
     crpc_timers deadlines;                  // of its calls
     crpc_handlers *handlers;                // server: of its calls
-    struct {                                // what the peer makes us hold (grpc/held.h)
+    struct {                                // what the peer makes us hold (grpc/held_calls.h)
         size_t bytes;
         size_t unreleased_bytes; // that came on streams, and were not given back to their windows
         size_t withheld_bytes;   // of these: not given back to the window of the connection

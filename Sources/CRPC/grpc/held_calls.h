@@ -7,7 +7,7 @@
 #ifndef CRPC_HELD_H
 #define CRPC_HELD_H
 
-#include "grpc/connection.h"
+#include "grpc/grpc_connection.h"
 #include "http/held.h"
 #include "http2/session.h"
 

@@ -1,4 +1,4 @@
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 
 void crpc_give_back_withheld(crpc_connection *connection) {
     size_t kept = crpc_holds_much(connection) ? connection->held.unreleased_bytes : 0;

@@ -1,4 +1,4 @@
-#include "http2/connection.h"
+#include "http2/http2_connection.h"
 
 #include "http2/plain_literals.h"
 #include "http2/session.h"

@@ -1,6 +1,6 @@
 #include "crpc_exchange.h"
 #include "grpc/call.h"
-#include "grpc/held.h"
+#include "grpc/held_calls.h"
 #include "http/bytes.h"
 
 #include <stdlib.h>
