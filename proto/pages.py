@@ -23,6 +23,9 @@ ERROR = re.compile(
 SECTION = re.compile(r"  // -- ([^\n]*)\n")
 SERVICE = re.compile(r"^service (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 METHOD = re.compile(r"((?:  //[^\n]*\n)+)  rpc (\w+)\(")
+# The route of a method, in its options or, if it is written by hand, in Swift.
+ROUTE = re.compile(r"  rpc (\w+)\([^)]*\) returns \([^)]*\) \{\n(?:(?!^  \}\n).)*?\b(get|put|post|patch|delete): \"([^\"]+)\"",
+                   re.MULTILINE | re.DOTALL)
 OPERATION = re.compile(r"Operation\(\s*\.(\w+),\s*\"([^\"]+)\",\s*id: \"(\w+)\"")
 
 INTRODUCTION = """# Error codes
@@ -70,6 +73,9 @@ def method_table():
     routes = {}
     for path in sorted(ROUTES.rglob("*.swift")):
         for method, route, name in OPERATION.findall(path.read_text()):
+            routes[name.lower()] = f"`{method.upper()} {route}`"
+    for path in sorted(PROTOS.glob("*.proto")):
+        for name, method, route in ROUTE.findall(path.read_text()):
             routes[name.lower()] = f"`{method.upper()} {route}`"
     table = "| service | method | route | what it does |\n| --- | --- | --- | --- |\n"
     for path in sorted(PROTOS.glob("*.proto")):

@@ -38,10 +38,14 @@ def test_malformed_json(gateway, body):
     ("/auth/refresh", {"token": "x"}, [("token", "UNKNOWN_FIELD"), ("refresh_token", "REQUIRED")]),
     ("/auth/refresh", {"refresh_token": {"a": 1}}, [("refresh_token", "WRONG_TYPE")]),
     ("/auth/sign-out", {"refresh_token": 5}, [("refresh_token", "WRONG_TYPE")]),
-    ("/auth/sign-out-everywhere", {"except_current": 1}, [("except_current", "WRONG_TYPE")]),
 ])
 def test_wrong_types(gateway, path, body, fields):
     gateway.post(path, body).problem(400, "REQUEST_INVALID", fields)
+
+
+def test_wrong_types_of_a_user(member):
+    member.post("/auth/sign-out-everywhere", {"except_current": 1}).problem(
+        400, "REQUEST_INVALID", [("except_current", "WRONG_TYPE")])
 
 
 def test_a_misspelt_field_is_named_and_nothing_is_changed(member):
