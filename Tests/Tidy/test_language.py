@@ -19,8 +19,8 @@ def faults(limits=None, **files):
 class LanguageRuleTests(unittest.TestCase):
     def test_clean_pages_have_none(self):
         for turn in ("Whoever asks", "one who asks", "it is told twice", "a log tells of it", "bytes of chance"):
-            self.assertEqual(len(faults({"docs": 1}, docs__page=turn)), 1, turn)
-        self.assertEqual(faults(docs__page="The server rejects the request. Tell the user why."), [])
+            self.assertEqual(len(faults({"docs": 1}, docs__start=turn)), 1, turn)
+        self.assertEqual(faults(docs__start="The server rejects the request. Tell the user why."), [])
 
     def test_a_folder_keeps_its_limit(self):
         page = {"Sources__Models__page": "whoever\nwhoever"}
