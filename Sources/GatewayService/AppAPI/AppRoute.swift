@@ -37,9 +37,9 @@ struct AppRoute: Sendable {
         let variables = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
         let fields = described.request.fields
         pathFields = variables.map { variable in
-            guard let field = fields.first(where: { $0.protoName == variable }) else {
-                preconditionFailure("\(described.name) has no field \(variable)")
-            }
+            guard let field = fields.first(where: { $0.protoName == variable }), case .text = field.kind,
+                !field.isRepeated
+            else { preconditionFailure("\(described.name) has no text \(variable)") }
             return field
         }
         let others = fields.filter { field in !field.isHidden && !variables.contains { $0 == field.protoName } }
