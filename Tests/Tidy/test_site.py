@@ -71,6 +71,12 @@ USAGE: program
         self.assertIn("| `vestibule_identity_refreshes_total` | counter | Refresh tokens", page)
         self.assertGreater(page.count("\n| `vestibule_"), 80)
 
+    def test_every_alert_has_a_severity_and_a_summary(self):
+        rows = reference.alerts(ROOT).split("\n")[2:-1]
+        self.assertEqual(len(rows), (ROOT / "docker/prometheus/alerts.yaml").read_text().count("- alert:"))
+        for row in rows:
+            self.assertRegex(row, r"^\| `\w+` \| (page|ticket) \| \S.* \|$")
+
     def test_links_out_of_the_site_become_names(self):
         text = "[The API](../../Sources/A/A.docc/A.md) and [a page](../run/b.md), [README](../README.md)"
         self.assertEqual(build.without_links_out(text), "The API (`Sources/A/A.docc/A.md`) and [a page](../run/b.md), README (`README.md`)")

@@ -40,6 +40,8 @@ def write_pages(pages, folder):
         "reference/commands.md": reference.commands(ROOT, folder), "reference/metrics.md": reference.metrics(ROOT)}
     made["inside/data-model.md"], pictures = reference.data_model(ROOT)
     made |= {f"inside/{name}": picture for name, picture in pictures.items()}
+    monitor = pages / "run/monitor.md"
+    made["run/monitor.md"] = monitor.read_text().replace("<!-- alerts -->", reference.alerts(ROOT))
     for name, text in made.items():
         (pages / name).write_text(text)
 

@@ -79,6 +79,19 @@ def metrics(root):
     return page + "".join(f"| `{name}` | {kind} | {cell(words)} | {module} |\n" for name, (kind, words, module) in sorted(rows.items()))
 
 
+_ALERT = re.compile(r"- alert: (\w+)\n(.*?)(?=\n\s*- alert:|\n\s*- name:|\Z)", re.DOTALL)
+
+
+def alerts(root):
+    """A table of the alerts, for the page about monitoring."""
+    table = "| alert | severity | when |\n| --- | --- | --- |\n"
+    for name, body in _ALERT.findall((root / "docker/prometheus/alerts.yaml").read_text()):
+        severity = re.search(r"severity: (\w+)", body)
+        summary = re.search(r"summary: [\"']?(.+?)[\"']?$", body, re.MULTILINE)
+        table += f"| `{name}` | {severity[1] if severity else ''} | {cell(summary[1]) if summary else ''} |\n"
+    return table
+
+
 def tables(root, service):
     """(table, columns) of a service's schema, a column as (name, type, the table that it refers to)."""
     folder = root / "Sources" / f"{service.capitalize()}Service" / "Migrations"
