@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Replaces our own keys step by step, or tells their states, and has the running programs read them: identity, and profile and
 # invites, which have what follows from identity's. What the steps are is in
-# Sources/IdentityService/IdentityService.docc/KeyRotation.md.
+# docs/run/key-rotation.md.
 #
 #   docker/keys.sh list                  the keys and when the next step may follow
 #   docker/keys.sh rotate                the next step of each kind, if it is time for it

@@ -144,7 +144,7 @@ def allow_lists(stack):
 
 def operator(stack, session):
     """The command of the page about operators, but for the folder of secrets and for whom it looks."""
-    page = (stack.root / "Sources/IdentityService/IdentityService.docc/Operators.md").read_text()
+    page = (stack.root / "docs/run/operators.md").read_text()
     command, = re.findall(r"```\n(docker run .*?)\n```", page, re.DOTALL)
     for written, meant in [("$PWD/docker/secrets", str(stack.secrets_folder)), ("+639171234567", session["email"])]:
         assert command.count(written) == 1, command

@@ -20,7 +20,7 @@ from parts import Parts
 from stack import free_ports, new_stack
 from watching import Watching
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "Sources/GatewayService/GatewayService.docc/WatchingGroups.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/groups/watching-groups.md"
 # How the function of the page begins.
 FUNCTION = "// Calls back"
 # Of random operations.

@@ -19,7 +19,7 @@ from metrics import Metrics, lint
 from stack import free_ports, new_stack, program, short_folder
 from webhook_target import SECONDS, Target, secret
 
-PAGE = pathlib.Path(__file__).parents[2] / "Sources/IdentityService/IdentityService.docc/Webhooks.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/run/webhooks.md"
 HELD_SECRET = secret()
 # What profile and invites tell.
 OF_OTHERS = ["profile.completed", "phone.changed", "group.joined"]

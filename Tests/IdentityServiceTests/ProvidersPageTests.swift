@@ -12,7 +12,7 @@ struct ProvidersPageTests {
     init() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let path = "Sources/IdentityService/IdentityService.docc/ProvidersAndAudiences.md"
+        let path = "docs/providers/providers-and-audiences.md"
         page = String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
     }
 

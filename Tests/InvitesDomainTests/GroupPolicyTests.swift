@@ -34,7 +34,7 @@ struct GroupPolicyTests {
 
     @Test func `The page tells the table of the code`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let page = folder.appending(path: "../../Sources/InvitesService/InvitesService.docc/Groups.md").standardized
+        let page = folder.appending(path: "../../docs/groups/groups.md").standardized
         let text = try String(contentsOf: page, encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex(of: "| what | owner | admin | member |"))

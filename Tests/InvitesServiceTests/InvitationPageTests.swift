@@ -13,7 +13,7 @@ struct InvitationPageTests {
     /// The rows of the page's first table: what a line says of the three kinds of groups.
     private func page() throws -> [[String]] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let page = folder.appending(path: "../../Sources/InvitesService/InvitesService.docc/Invitations.md")
+        let page = folder.appending(path: "../../docs/groups/invitations.md")
             .standardized
         let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
         let table = lines.drop { !$0.hasPrefix("| a number") }.prefix { $0.hasPrefix("|") }

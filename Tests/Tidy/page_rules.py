@@ -1,4 +1,4 @@
-"""Rules for the pages beside the code (`*.docc`): what they name is there, and what they quote is what stands there."""
+"""Rules for the pages in docs and beside the code (`*.docc`): the files that they name exist, and what they quote is in these files."""
 
 import re
 
@@ -13,7 +13,7 @@ def check(file, paths, read):
 
     `paths` are the project's, `read` gives the text of one.
     """
-    if file.suffix != ".md" or not any(folder.endswith(".docc") for folder in file.folders):
+    if file.suffix != ".md" or not (file.path.startswith("docs/") or any(folder.endswith(".docc") for folder in file.folders)):
         return
     for match in _MENTION.finditer(file.text):
         if not _found(match.group(1), paths):

@@ -165,7 +165,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_WEBHOOKS_FILE",
         help:
             "Webhook targets, as JSON: {\"targets\": [{\"name\": \"crm\", \"url\": \"https://…\", \"secret_files\": [\"crm\"], "
-            + "\"types\": [\"account.created\"]}]}. Every member is in IdentityService.docc/Webhooks.md; `vestibule check` tells "
+            + "\"types\": [\"account.created\"]}]}. Every member is in docs/run/webhooks.md; `vestibule check` tells "
             + "what a file comes to. Without it nobody is told.",
         bytesMax: WebhooksFile.bytesMax
     )
@@ -174,7 +174,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE",
         help:
             "Whose assertions prove phone numbers, as JSON: {\"issuer\": \"https://app.example.com\", \"audience\": \"vestibule\", "
-            + "\"keys\": [<public JWK>]}: the app's own backend. ProfileService.docc/PhoneNumbers.md has what they say. Without it "
+            + "\"keys\": [<public JWK>]}: the app's own backend. docs/profiles/phone-numbers.md has what they say. Without it "
             + "none is believed.",
         bytesMax: PhoneAssertionsFile.bytesMax
     )
@@ -196,7 +196,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_PROVIDERS_FILE",
         help:
             "The providers and their audiences, as JSON: {\"providers\": [{\"name\": \"apple\", \"audiences\": [{\"id\": "
-            + "\"<bundle id>\"}]}]}. Every member is in IdentityService.docc/ProvidersAndAudiences.md; `vestibule check` "
+            + "\"<bundle id>\"}]}]}. Every member is in docs/providers/providers-and-audiences.md; `vestibule check` "
             + "tells what a file comes to. A provider here takes the place of what variables say of it.",
         bytesMax: ProvidersFile.bytesMax
     )
