@@ -2,12 +2,15 @@
 # Makes the pages of docs a site in .build/site, and fails at a broken link or a page that would make a request to another server.
 # Needs python3 with venv; the first run installs docs/site/requirements.txt in .build/docs-venv.
 #
-#     docs/site/build.sh           builds the site, checks it, and prints where it is
-#     docs/site/build.sh --serve   serves it on 127.0.0.1:8000 instead, and builds anew when a page changes
+#     docs/site/build.sh              builds the site, checks it, and prints where it is
+#     docs/site/build.sh --complete   fails if the programs were not built, whose --help is a part of the site
+#     docs/site/build.sh --serve      serves it on 127.0.0.1:8000 instead, and builds anew when a page changes
+#
+# The programs are those in .build/release or .build/debug, or in the folder that DOCS_PROGRAMS names.
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
-[ $# -eq 0 ] || [ "$*" = --serve ] || {
-    echo "docs/site/build.sh: takes --serve or nothing, not '$*'; --help describes both" >&2
+[ $# -eq 0 ] || [ "$*" = --serve ] || [ "$*" = --complete ] || {
+    echo "docs/site/build.sh: takes --complete or --serve, not '$*'; --help describes both" >&2
     exit 2
 }
 
@@ -30,6 +33,10 @@ fi
 if [ "${1:-}" = --serve ]; then
     exec "$venv/bin/mkdocs" serve --config-file docs/site/mkdocs.yml --dev-addr 127.0.0.1:8000
 fi
+docs/site/program_help.py || {
+    [ "${1:-}" != --complete ] || exit 1
+    echo "docs: without the pages of configuration and commands" >&2
+}
 "$venv/bin/mkdocs" build --quiet --strict --clean --config-file docs/site/mkdocs.yml
 docs/site/check_requests.py .build/site
 echo "docs: $PWD/.build/site/index.html"

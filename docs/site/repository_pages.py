@@ -1,4 +1,5 @@
-"""A hook of mkdocs: the site has pages from outside of docs, too, and links to other files of the repository become their paths."""
+"""A hook of mkdocs: the site has pages from outside of docs and parts that are made when it is built, and links to other files of the
+repository become their paths."""
 
 import os
 import pathlib
@@ -8,7 +9,10 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import generated  # noqa: E402
 import markdown_text  # noqa: E402
+import program_help  # noqa: E402
+import schema_pictures  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Pages of the repository and where the site has them.
@@ -81,6 +85,8 @@ def on_files(files, config):
 
     for source, place in repository_pages().items():
         files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
+    for place, picture in schema_pictures.pictures(ROOT):
+        files.append(File.generated(config, place, content=picture))
     folder = os.path.dirname(os.path.abspath(__file__))
     for name, place in ASSETS.items():
         files.append(File(name, folder, config.site_dir, True, dest_uri=place))
@@ -91,6 +97,7 @@ def on_page_markdown(markdown, page, config, files):
     pages = repository_pages()
     sources = {place: source for source, place in pages.items()}
     source = sources.get(page.file.src_uri, "docs/" + page.file.src_uri)
+    markdown = generated.expand(markdown, ROOT, program_help.folder(ROOT))
     text = rewrite(markdown, source, pages, lambda path: (ROOT / path).exists(), _title)
     return markdown_text.reindent(text)
 
