@@ -44,7 +44,10 @@ class ListTests(unittest.TestCase):
     def test_the_content_of_items_is_indented_by_four(self):
         self.assertEqual(markdown_text.reindent("- a\n  b\n  - c\n\n  d\n\ne"), "- a\n    b\n    - c\n\n    d\n\ne")
         self.assertEqual(markdown_text.reindent("1. a\n   b\n\n   ```\n   - c\n     d\n   ```\n2. e"),
-                         "1. a\n    b\n\n    ```\n    - c\n      d\n    ```\n2. e")
+                         "1. a\n    b\n\n    ```\n    - c\n      d\n    ```\n\n2. e")
+
+    def test_items_of_several_paragraphs_are_apart(self):
+        self.assertEqual(markdown_text.reindent("1. a\n\n   b\n   c\n2. d\n3. e"), "1. a\n\n    b\n    c\n\n2. d\n3. e")
 
     def test_a_list_behind_a_paragraph_has_an_empty_line_before_it(self):
         self.assertEqual(markdown_text.reindent("a\n- b\n- c"), "a\n\n- b\n- c")

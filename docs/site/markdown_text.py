@@ -8,11 +8,13 @@ INDENT = 4  # How far Python-Markdown wants the content of a list item indented.
 
 
 def reindent(text):
-    """Indents the content of list items by four, and puts an empty line between a paragraph and a list."""
+    """Indents the content of list items by four, and puts an empty line between a paragraph and a list, and between an item of several
+    paragraphs and the next one."""
     lines = []
     contents = []  # The column at which the content of each open list item begins.
     fence = None
     previous = ""
+    is_loose = False  # Whether the item that is open has several paragraphs.
     for line in text.split("\n"):
         words = line.lstrip(" ")
         column = len(line) - len(words)
@@ -23,8 +25,9 @@ def reindent(text):
             continue
         opening, item = FENCE.match(words), _item(words, contents, previous)
         if words and (opening or item or not previous):
-            if item and previous and not contents:
+            if item and lines and lines[-1] and (is_loose or not contents):
                 lines.append("")
+            is_loose = bool(contents) and not item and (is_loose or not previous)
             while contents and column < contents[-1]:
                 contents.pop()
         lines.append(_shifted(words, column, contents))
