@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto docs docs-serve sbom tidy lines clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -98,12 +98,6 @@ format: ## Format all Swift
 proto: ## Write the messages and stubs of every proto anew
 	@proto/generate.sh
 
-docs: ## Make docs a site in .build/site, and check its links
-	@docs/site/build.sh
-
-docs-serve: ## Serve that site on 127.0.0.1:8000, as it is while you write
-	@docs/site/build.sh --serve
-
 tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Tidy
 	@python3 -m unittest discover --quiet --start-directory Tests/Supply
@@ -113,6 +107,12 @@ tidy: ## Check the style rules that a program can check
 
 lines: ## Count lines, code, comments and tokens; AGAINST=revision compares
 	@Tests/Tidy/count_lines.py $(if $(AGAINST),--against $(AGAINST))
+
+docs: build ## Make docs a site in .build/site, with its reference, and check its links
+	@docs/site/build.sh --complete
+
+docs-serve: ## Serve that site on 127.0.0.1:8000, as it is while you write
+	@docs/site/build.sh --serve
 
 clean-data: ## Forget the data that `make run` keeps
 	@if [ -x $(RELEASE_FOLDER)/vestibule ]; then exec $(RELEASE_FOLDER)/vestibule clean-data; \

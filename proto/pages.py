@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROTOS = ROOT / "proto/vestibule/app/v1"
 ROUTES = ROOT / "Sources/GatewayService"
 ERROR_PAGE = ROOT / "docs/reference/error-codes.md"
-METHOD_PAGE = ROOT / "docs/reference/one-port-every-client.md"
+METHOD_PAGE = ROOT / "docs/apps/one-port-every-client.md"
 BEGIN = "<!-- Written by proto/pages.py -->\n"
 END = "<!-- End of what proto/pages.py writes -->\n"
 
@@ -35,7 +35,7 @@ What went wrong, for programs, and what an app does about it.
 ## Overview
 
 Routes answer errors as problems (RFC 9457) with a `code`, and with a code for each of `fields`. RPCs carry the same word as the
-`reason` of `google.rpc.ErrorInfo`, whatever the protocol ([One port, every client](one-port-every-client.md)). The table below is made from
+`reason` of `google.rpc.ErrorInfo`, whatever the protocol ([One port, every client](../apps/one-port-every-client.md)). The table below is made from
 `proto/vestibule/app/v1/errors.proto`, and so are the enum of the OpenAPI document and `AppV1.errorCodes` in Swift.
 
 | action | what an app does |

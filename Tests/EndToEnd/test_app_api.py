@@ -171,7 +171,7 @@ def test_json_by_hand(gateway, member):
 
 
 def test_the_function_of_the_page_reads_errors_without_protobuf(stack, member):
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/one-port-every-client.md"
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs/apps/one-port-every-client.md"
     function, = re.findall(r"```javascript\n(.*?)\n```", page.read_text(), re.DOTALL)
     script = function + """
     const show = (promise) => promise.then(

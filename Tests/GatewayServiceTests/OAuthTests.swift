@@ -188,3 +188,13 @@ struct OAuthTests {
         #expect(metadata["jwks_uri"] == "https://api.example.com/id/.well-known/jwks.json")
     }
 }
+
+/// As the value of a form's field.
+private enum FormFieldsEncoding {
+    static func encode(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain = Character(UnicodeScalar(byte)).isLetter && byte < 128
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte])
+        }.joined()
+    }
+}

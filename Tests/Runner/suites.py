@@ -28,7 +28,7 @@ def script_suite(name, summary, *command):
 
 
 #: Two workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
-PARALLEL_FILES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+PARALLEL_FILES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"]
 
 #: What a change can break: `make test`.
 TESTS = [

@@ -1,4 +1,4 @@
-"""Rules for the pages in docs and beside the code (`*.docc`): the files that they name exist, and what they quote is in these files."""
+"""Rules for the pages of docs/ and beside the code (`*.docc`): what they name is there, and what they quote is what stands there."""
 
 import re
 

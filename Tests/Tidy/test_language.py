@@ -19,8 +19,8 @@ def faults(limits=None, **files):
 class LanguageRuleTests(unittest.TestCase):
     def test_clean_pages_have_none(self):
         for turn in ("Whoever asks", "one who asks", "it is told twice", "a log tells of it", "bytes of chance"):
-            self.assertEqual(len(faults({"docs/start": 1}, docs__start__page=turn)), 1, turn)
-        self.assertEqual(faults(docs__start__page="The server rejects the request. Tell the user why."), [])
+            self.assertEqual(len(faults({"docs": 1}, docs__start=turn)), 1, turn)
+        self.assertEqual(faults(docs__start="The server rejects the request. Tell the user why."), [])
 
     def test_a_folder_keeps_its_limit(self):
         page = {"Sources__Models__page": "whoever\nwhoever"}
@@ -35,5 +35,5 @@ class LanguageRuleTests(unittest.TestCase):
         self.assertEqual(language_rules.count(files), language_rules.LIMITS)
 
     def test_where_folders_end(self):
-        for path, folder in (("Sources/A/B/c.swift", "Sources/A"), ("Tests/x.py", "Tests"), ("docs/run/a.md", "docs/run"), ("docs/a.md", "docs"), ("docker/a/b.yml", "docker"), ("a.md", ".")):
+        for path, folder in (("Sources/A/B/c.swift", "Sources/A"), ("Tests/x.py", "Tests"), ("docker/a/b.yml", "docker"), ("a.md", ".")):
             self.assertEqual(language_rules.folder_of(path), folder)

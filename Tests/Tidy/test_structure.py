@@ -26,7 +26,6 @@ class PageRulesTests(unittest.TestCase):
         self.assertEqual(len(self.check("`ne.swift` `Sources/A/Two.swift` `Three.swift`")), 3)
         self.assertEqual(self.check("`Three.swift`", path="README.md"), [])
         self.assertEqual(self.check("`Sources/A/Three.swift`, new: to be written"), [])
-        self.assertEqual(len(self.check("`Three.swift`", path="docs/inside/life.md")), 1)
 
     def test_code_that_a_page_quotes_is_the_file(self):
         self.assertEqual(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 2\n```\n"), [])

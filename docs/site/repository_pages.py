@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Pages of the repository and where the site has them.
 PAGES = {
     "CHANGELOG.md": "project/changelog.md", "CONTRIBUTING.md": "project/contributing.md", "SECURITY.md": "project/security.md",
-    "Sources/CRPC/README.md": "inside/c-layer.md", "Sources/ProviderSimulator/README.md": "start/provider-simulator.md",
+    "Sources/CRPC/README.md": "inside/c-layer.md", "Sources/ProviderSimulator/README.md": "inside/provider-simulator.md",
 }
 #: Folders of pages: DocC's of each module, and those that describe the tests.
 GLOBS = (("Sources/*/*.docc/*.md", "modules/{name}"), ("Tests/README.md", "tests/index.md"), ("Tests/*/README.md", "tests/{folder}.md"))

@@ -191,7 +191,7 @@ struct SupabaseIdentityTests {
     @Test func `The page lists every refusal`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let path = "docs/move/supabase-dialect.md"
+        let path = "docs/apps/supabase-dialect.md"
         let page = String(decoding: try Data(contentsOf: root.appending(path: path)), as: UTF8.self)
         for refusal in SupabaseRefusal.all {
             let row = page.split(separator: "\n").contains { line in

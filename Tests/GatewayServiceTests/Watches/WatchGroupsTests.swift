@@ -36,8 +36,8 @@ struct WatchGroupsTests {
             // Told together or one after the other: what is anew needs no changes.
             let after = text.split(separator: "event: reset\n").last ?? ""
             let change = #"{"changes":[{"type":"group.joined","group_id":"g","member_id":"m"}]}"#
-            let apart = "data: {}\n\nevent: changes\nid: BA\ndata: \(change)\n\nevent: end\n"
-            #expect(after.contains(apart) || after.hasPrefix("id: BA\ndata: {}\n\nevent: end\n"))
+            let apart = "data: {}\n\nevent: changes\nid: \(WatchStage.sealed(4))\ndata: \(change)\n\nevent: end\n"
+            #expect(after.contains(apart) || after.hasPrefix("id: \(WatchStage.sealed(4))\ndata: {}\n\nevent: end\n"))
             #expect(text.contains(Self.end("COME_AGAIN")) && text.hasSuffix("}\n\n"))
             #expect(try await stage.gateway.sendAsUser(.get, "/me/events").code == "COME_AGAIN")
         }
@@ -72,7 +72,7 @@ struct WatchGroupsTests {
 
     @Test func `An invites that gives no key for positions is not believed`() async throws {
         try await WatchStage.run { stage in
-            stage.first.withLock { $0.positionKey = .init() }
+            stage.first.withLock { $0.positionKey = .init([]) }
             let text = try await stage.watch().text
             #expect(text.contains("COME_AGAIN") && !text.contains("id: "))
         }
@@ -245,10 +245,13 @@ struct WatchGroupsTests {
             try await eventually { stage.begun.count == 1 }
             stage.loseStream()
             #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
-            async let again = stage.watch()
+            // On a busy machine it comes before the gateway has its stream again, and must come once more.
+            let again = Task {
+                while try await stage.watch().status != 200 {}
+            }
             try await eventually { stage.begun.count == 2 && stage.streams == 2 }
             stage.watches.stop()
-            _ = try await again
+            try await again.value
         }
     }
 
