@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines docs clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -102,13 +102,17 @@ tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Tidy
 	@python3 -m unittest discover --quiet --start-directory Tests/Supply
 	@python3 -m unittest discover --quiet --start-directory Tests/Runner
+	@python3 -m unittest discover --quiet --start-directory Tests/Site
 	@python3 Tests/Tidy/tidy.py
 
 lines: ## Count lines, code, comments and tokens; AGAINST=revision compares
 	@Tests/Tidy/count_lines.py $(if $(AGAINST),--against $(AGAINST))
 
-docs: build ## Build the documentation site, with its reference, into .build/docs/site
-	@docs/site/run.sh
+docs: build ## Make docs a site in .build/site, with its reference, and check its links
+	@docs/site/build.sh --complete
+
+docs-serve: ## Serve that site on 127.0.0.1:8000, as it is while you write
+	@docs/site/build.sh --serve
 
 clean-data: ## Forget the data that `make run` keeps
 	@if [ -x $(RELEASE_FOLDER)/vestibule ]; then exec $(RELEASE_FOLDER)/vestibule clean-data; \

@@ -1,5 +1,5 @@
-/// Which role may do what in a group: the one place that defines it. The page "Groups" of the service shows the same table, and a test
-/// compares them.
+/// Which role may do what in a group: the one place that defines it. `docs/groups/groups.md` shows the same table,
+/// and a test compares them.
 public enum GroupPolicy {
     /// Returns whether a role allows an action.
     public static func may(_ role: GroupRole, _ action: GroupAction) -> Bool {

@@ -7,7 +7,7 @@ import ProfileService
 import TestDatabases
 import Testing
 
-/// The tables of the page DeletedAccounts say until when each table keeps what it holds: of all tables that there are, and of no others.
+/// The tables of docs/run/deleted-accounts.md say until when each table keeps what it holds: of all tables that there are, and of no others.
 struct DataMapTests {
     @Test func `The page names each table of each schema once, and says until when it keeps what`() async throws {
         let page = try DataMap(readingPage: "docs/run/deleted-accounts.md")

@@ -21,7 +21,7 @@ READY_SECONDS = 90
 STOP_SECONDS = 45
 PROGRAMS = ("simulator", "identity", "profile", "invites", "gateway")
 MEASURED = PROGRAMS[1:]
-# Proofs of callers (TrustBetweenServices) go between services and are told to no test: 57 bytes in base64url, of which the first is 1.
+# Proofs of callers (docs/run/trust-between-services.md) go between services and are told to no test: 57 bytes in base64url, of which the first is 1.
 PROOF = re.compile(r"(?<![\w-])A[Q-Za-f][\w-]{74}(?![\w-])")
 _addresses = itertools.count()
 

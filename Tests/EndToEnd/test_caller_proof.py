@@ -110,7 +110,7 @@ class Deployment:
         return base64.urlsafe_b64decode(current["key"] + "=")
 
     def proof(self, service, user_id, key=None, minute=None, name=None):
-        """A proof by the words of the page TrustBetweenServices, under the service's own key unless another is given."""
+        """A proof by the words of docs/run/trust-between-services.md, under the service's own key unless another is given."""
         key = key or self.key(service)
         minute = int((time.time() - 30) // 60) if minute is None else minute
         key_id = hkdf(key, b"vestibule caller proof key id 1", 4)

@@ -1,4 +1,4 @@
-"""Envoy's jwt_authn with our key set, as the page RevocationsEverywhere has it: what it lets in, and what it leaves open.
+"""Envoy's jwt_authn with our key set, as docs/sessions/revocations-everywhere.md has it: what it lets in, and what it leaves open.
 
 Skipped where Envoy isn't there: `make bench` fetches it.
 """

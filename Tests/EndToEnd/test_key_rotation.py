@@ -68,7 +68,7 @@ def states(folder, kind, keys="keys"):
 
 
 def derived(master, service, label="vestibule caller proof key 1"):
-    """What follows for a service, by the words of the pages TrustBetweenServices and Cursors."""
+    """What follows for a service, by the words of docs/run/trust-between-services.md and docs/inside/cursors.md."""
     secret = base64.urlsafe_b64decode(master + "=")
     extracted = hmac.new(bytes(32), secret, hashlib.sha256).digest()
     key = hmac.new(extracted, f"{label} {service}".encode() + b"\x01", hashlib.sha256).digest()

@@ -110,7 +110,7 @@ def _check_allow_lists(known, read):
         allowed = {method for _, method in rules}
         allowed |= {method for method in methods if method.rpartition("/")[0] + "/*" in allowed}
         for method in sorted(methods - allowed - UNCALLED):
-            yield f"{COMPOSE}: {key} lets nobody call {method}: see the page AddingAnRPC"
+            yield f"{COMPOSE}: {key} lets nobody call {method}: see docs/inside/adding-an-rpc.md"
         for method in sorted(methods & allowed & UNCALLED):
             yield f"{COMPOSE}: {key} lets somebody call {method}, which Tests/Tidy/service_rules.py calls uncalled"
         for method in sorted(allowed - methods - services):

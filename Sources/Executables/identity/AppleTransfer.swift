@@ -13,7 +13,7 @@ struct AppleTransfer: ParsableCommand {
             Apple's names for people are a developer team's own: when apps go to another team everybody gets a new one. With the key \
             of the team that the apps leave, `export --to TEAM` asks Apple by what to hand over each person; then the apps are \
             transferred; with the key of the team that they come to, `import --from TEAM` asks Apple who arrived, and people keep \
-            their accounts. It reads the configuration of `serve` and connects as its role. The page AppleTeamTransfer tells all of it.
+            their accounts. It reads the configuration of `serve` and connects as its role. See docs/providers/apple-team-transfer.md.
             """,
         subcommands: [Export.self, Import.self, Status.self]
     )

@@ -17,8 +17,8 @@ struct ImportAccounts: AsyncParsableCommand {
             connects as its role. How far it is, is told on standard error.
 
             The exit code is 0 if all came in, \(ImportAccounts.somethingRejected) if something was rejected, and 1 if it ended \
-            before its end; what was done stays done, and what is there is left as it is when it runs again. The page \
-            Imports tells all of it.
+            before its end; what was done stays done, and what is there is left as it is when it runs again. See \
+            docs/move/imports.md.
             """
     )
 

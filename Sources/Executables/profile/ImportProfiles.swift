@@ -14,7 +14,7 @@ struct ImportProfiles: AsyncParsableCommand {
             `serve` and connects as its role.
 
             The exit code is 0 if all came in, \(ImportProfiles.somethingRejected) if something was rejected, and 1 if it ended \
-            before its end, or identity did. The page Imports tells all of it.
+            before its end, or identity did. See docs/move/imports.md.
             """
     )
 

@@ -13,7 +13,7 @@ struct ImportAccounts: ParsableCommand {
             Runs `identity import` and `profile import` of the programs beside this one (or in the folder that \
             \(StackKeys.programs.name) names), each with its own configuration and database, and the first hands the second what it \
             keeps. It may be killed at any time: the same command goes on where it was. In containers: docker compose run --rm -T \
-            identity import … | docker compose run --rm -T profile import; the page Imports has the whole line.
+            identity import … | docker compose run --rm -T profile import; docs/move/imports.md has the whole line.
 
             Who signs in by a provider that the account had finds it. Numbers that a code had proven come in as proven. People whom \
             nobody can reach any more don't come in and are listed. The exit code is 0 if all came in, 3 if something was rejected, \

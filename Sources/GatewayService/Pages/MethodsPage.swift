@@ -86,7 +86,7 @@ struct MethodsPage: Sendable {
         ("GROUP", "The id of a group that CreateGroup answers."),
         (
             "ASSERTION",
-            "The app backend's assertion of a phone number; the page PhoneNumbers of profile describes its format."
+            "The app backend's assertion of a phone number; docs/profiles/phone-numbers.md describes its format."
         ),
         ("INVITATION", "The id of what waits for the user in GROUP, as ListMyInvitations answers it."),
         ("REQUEST, PERSON", "The id of a request to join GROUP, as ListPending returns it, and its user's id."),

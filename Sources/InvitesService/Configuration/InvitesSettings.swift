@@ -88,7 +88,7 @@ struct InvitesSettings: Sendable {
     static let opennessIsMissing = ConfigurationError(
         key: InvitesKeys.groupOpenness.name,
         problem:
-            "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; the page Invitations compares them"
+            "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; docs/groups/invitations.md compares them"
     )
 
     private static func limits(_ configuration: Configuration) -> InvitesLimits {
