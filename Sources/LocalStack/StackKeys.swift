@@ -24,7 +24,7 @@ public enum StackKeys {
     public static let gateway = ConfigurationKey.address(
         "VESTIBULE_GATEWAY_LISTEN",
         default: "127.0.0.1:8080",
-        help: "Where the gateway listens."
+        help: "The address that the gateway listens on."
     )
     /// Where the simulator listens.
     public static let simulator = ConfigurationKey.address(

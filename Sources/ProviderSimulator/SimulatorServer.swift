@@ -16,12 +16,13 @@ public struct SimulatorServer: ProgramServer {
     )
     static let stateFile = ConfigurationKey.optionalString(
         "VESTIBULE_SIMULATOR_STATE_FILE",
-        help: "The file that keeps keys and who was seen from one run to the next; without it all is forgotten."
+        help: "The file that keeps keys and users between runs; without it they are lost."
     )
 
     static let clientsFile = ConfigurationKey.optionalPath(
         "VESTIBULE_SIMULATOR_CLIENTS_FILE",
-        help: "A JSON file of the apps whose secrets are checked, for each provider an array; others are believed."
+        help: "A JSON file of the apps whose secrets are checked, an array for each provider; the secrets "
+            + "of other apps are not checked."
     )
 
     /// All configuration keys that it reads.

@@ -19,8 +19,8 @@ SUFFIXES = (".swift", ".c", ".h", ".md", ".py", ".proto", ".sh", ".json", ".yaml
 #: The most turns in a folder. Lower a number when you have removed some; never raise one.
 LIMITS = {
     ".": 4, "Sources/API": 2, "Sources/CRPC": 74, "Sources/Certificates": 1, "Sources/Connect": 6, "Sources/Deployment": 3,
-    "Sources/Executables": 9, "Sources/GatewayService": 7, "Sources/HTTP": 3, "Sources/HTTPJSON": 8, "Sources/IdentityDomain": 36,
-    "Sources/IdentityService": 30, "Sources/Images": 1, "Sources/InvitesService": 33, "Sources/JOSE": 5, "Sources/KeyRings": 6,
+    "Sources/Executables": 9, "Sources/GatewayService": 6, "Sources/HTTP": 3, "Sources/HTTPJSON": 8, "Sources/IdentityDomain": 36,
+    "Sources/IdentityService": 28, "Sources/Images": 1, "Sources/InvitesService": 33, "Sources/JOSE": 5, "Sources/KeyRings": 6,
     "Sources/Load": 9, "Sources/LocalStack": 3, "Sources/Models": 1, "Sources/OTLP": 3, "Sources/OutgoingHTTP": 6,
     "Sources/Postgres": 20, "Sources/ProfileService": 5, "Sources/ProviderSimulator": 1, "Sources/RPC": 12,
     "Sources/RPCTransport": 18, "Sources/ServiceCommands": 1, "Sources/ServiceKit": 33, "Sources/ServiceModels": 6,

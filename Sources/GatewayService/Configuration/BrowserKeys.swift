@@ -11,29 +11,33 @@ extension GatewayKeys {
     static let origins = ConfigurationKey.optionalList(
         "VESTIBULE_GATEWAY_ORIGINS",
         help:
-            "The origins of web pages that may call the gateway from elsewhere (CORS), each exactly as browsers write it, "
-            + "such as https://app.example.com or http://localhost:3000. Without it none may."
+            "The origins of web pages that may call the gateway (CORS), each exactly as browsers "
+            + "write it, such as https://app.example.com or http://localhost:3000. Without it, no page "
+            + "of another origin may."
     )
     static let appURLs = ConfigurationKey.optionalList(
         "VESTIBULE_GATEWAY_APP_URLS",
         help:
-            "The URLs of apps that a browser may be sent on to after Apple by web, such as com.example.app://signed-in, "
-            + "compared whole but for the query; the first one is the default. Without it Apple by web is off."
+            "The app URLs that a browser may be redirected to after Apple by web, such as "
+            + "com.example.app://signed-in. They are compared whole except for the query; the first is "
+            + "the default. Without it, Apple by web is off."
     )
     static let appleWithoutState = ConfigurationKey.optionalList(
         "VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE",
         help:
-            "Clients at Apple whose apps open Apple's page themselves and send no state, each with the app URL that their "
-            + "browsers are sent on to: com.example.services=com.example.app://signed-in. Anybody can make such a browser "
-            + "sign in as somebody else, so new apps begin at /auth/apple/start instead."
+            "Clients at Apple whose apps open Apple's page themselves and send no state, each with "
+            + "the app URL of its redirect: com.example.services=com.example.app://signed-in. An "
+            + "attacker can make such a browser sign in as another user, so new apps begin at "
+            + "/auth/apple/start instead."
     )
 
     static let methodsPage = ConfigurationKey.bool(
         "VESTIBULE_GATEWAY_METHODS_PAGE",
         default: false,
         help:
-            "For development: whether GET / answers a page that lists the methods and routes, each with a curl line, and whether "
-            + "the log names VESTIBULE_GATEWAY_ORIGINS when the preflight of another origin is refused."
+            "For development: whether GET / returns a page that lists the methods and routes, each "
+            + "with a curl line, and whether the log names VESTIBULE_GATEWAY_ORIGINS when a preflight "
+            + "request of another origin is rejected."
     )
 
     static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState, methodsPage]

@@ -7,14 +7,14 @@ enum GatewayKeys {
     static let listen = ConfigurationKey.address(
         "VESTIBULE_GATEWAY_LISTEN",
         default: "127.0.0.1:8080",
-        help: "Where the gateway listens for HTTP."
+        help: "The address that the gateway listens on for HTTP."
     )
     static let metricsListen = SharedKeys.metricsListen(program: program)
     static let requestTimeout = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_REQUEST_TIMEOUT",
         in: .milliseconds(100) ... .seconds(60),
         default: .seconds(5),
-        help: "How long a request may take; calls to services are given what is left of it."
+        help: "How long a request may take. Calls to services get the time that is left."
     )
     static let bodyBytesMax = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_BODY_BYTES_MAX",
@@ -26,7 +26,8 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_CONNECTIONS_MAX",
         in: 1...1_000_000,
         default: 4096,
-        help: "The most open connections, or as many as the limit of open files leaves; more wait to be accepted."
+        help: "Maximum open connections, or as many as the limit of open files allows; further ones wait to "
+            + "be accepted."
     )
     static let idleTimeout = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_IDLE_TIMEOUT",
@@ -87,22 +88,22 @@ enum GatewayKeys {
         in: 1...1_000_000,
         default: 10_000,
         help: """
-            How many apps may watch their groups at once. Over HTTP/1.1 each has a connection of its own: \
-            VESTIBULE_GATEWAY_CONNECTIONS_MAX has to leave room for them.
+            Maximum concurrent subscriptions to group events. Over HTTP/1.1 each has a connection of its own: \
+            VESTIBULE_GATEWAY_CONNECTIONS_MAX must leave room for them.
             """
     )
     static let watchesPerAccount = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_WATCHES_PER_ACCOUNT",
         in: 1...1_000,
         default: 10,
-        help: "In how many places at once an account may watch its groups at this gateway."
+        help: "Maximum concurrent subscriptions of one account at this gateway."
     )
     static let trustedProxies = ConfigurationKey.networks(
         "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
         help: """
-            The networks of your proxies, with commas between: what they say in X-Forwarded-For is the client that \
-            limits count, and nobody else's is looked at. Without it, everyone who comes through a proxy is one client. \
-            RFC 7239's Forwarded is not read.
+            The networks of your proxies, separated by commas. Limits count the client that these proxies name \
+            in X-Forwarded-For; the header of any other sender is ignored. Without it, all clients behind a \
+            proxy count as one. RFC 7239's Forwarded is not read.
             """
     )
     /// The key that ``trustedProxies`` replaced; an operator who still sets it would lack limits that they rely on.
@@ -112,8 +113,8 @@ enum GatewayKeys {
         in: .zero ... .seconds(2 * 366 * 86_400),
         default: .zero,
         help: """
-            max-age of Strict-Transport-Security; 0s sends none. Set it where a proxy brings HTTPS to the gateway; a gateway \
-            with a certificate of its own sends half a year unless this says otherwise.
+            max-age of Strict-Transport-Security; 0s sends no header. Set it if a proxy terminates HTTPS before \
+            the gateway. A gateway with a certificate of its own sends half a year by default.
             """
     )
     static let drainDelay = ConfigurationKey.duration(
@@ -121,17 +122,17 @@ enum GatewayKeys {
         in: .zero ... .seconds(120),
         default: .zero,
         help: """
-            How long a gateway that was told to stop goes on as before, only not ready any more, so that load balancers \
-            leave it before it ends: longer than they take to see that.
+            How long a stopping gateway still serves while it reports not ready, so that load balancers remove \
+            it first. Make it longer than they take to notice.
             """
     )
     static let dialects = ConfigurationKey<[Dialect]>.choices(
         "VESTIBULE_GATEWAY_DIALECTS",
-        help: "Which dialects of other backends are answered besides our own routes; none by default."
+        help: "The dialects of other backends to serve besides the own routes; none by default."
     )
     static let supabaseServiceKey = ConfigurationKey<Secret?>.optionalSecretFile(
         "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE",
-        help: "The key for the admin routes of the dialect supabase; without one there are none.",
+        help: "The key of the supabase dialect's admin routes; without it these routes don't exist.",
         bytesMax: 1024
     )
 
@@ -148,8 +149,9 @@ enum GatewayKeys {
     static let proxyProtocol = ConfigurationKey.networks(
         "VESTIBULE_GATEWAY_PROXY_PROTOCOL",
         help: """
-            The networks of your proxies that begin each connection with a header of PROXY protocol v2, with commas between: \
-            the client is who that says. Connections from there must have one, those from elsewhere must not.
+            The networks of your proxies that begin each connection with a PROXY protocol v2 header, separated \
+            by commas. The header names the client. Connections from these networks must have one; others must \
+            not.
             """
     )
 

@@ -25,36 +25,37 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_KEYS_FOLDER",
         isRequired: true,
         help:
-            "The folder of our own keys, which `vestibule init` makes and `vestibule keys rotate` changes. It is read again "
-            + "every few seconds and at SIGHUP. Of a kind that it has, the files below are not looked at."
+            "The folder of the server's own keys, which `vestibule init` creates and `vestibule keys "
+            + "rotate` changes. It is read again every few seconds and on SIGHUP. If it has a kind of "
+            + "key, the key files below of that kind are ignored."
     )
     static let proof = CallerProofSettings(keysFolder: keysFolder)
     static let signingKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE",
         help:
-            "The private key that signs our tokens, P-256 or RSA, in PEM; required where the folder of keys has no "
-            + "signing.json.",
+            "The private key that signs tokens, P-256 or RSA, in PEM; required if the folder of keys "
+            + "has no signing.json.",
         bytesMax: 16_384
     )
     static let otherSigningKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE",
         help:
-            "A second key of ours, the one before or the next, as a private or a public key in PEM: it is published and "
-            + "verifies, but does not sign. An empty file counts as none.",
+            "A second signing key, the previous or the next one, as a private or a public key in PEM: "
+            + "it is published and verifies, but does not sign. An empty file counts as none.",
         bytesMax: 16_384,
         emptyIsNone: true
     )
     static let refreshKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE",
         help:
-            "32 random bytes under which refresh tokens are made; required where the folder of keys has no refresh.json.",
+            "32 random bytes, the key of refresh tokens; required if the folder of keys has no refresh.json.",
         bytesMax: 32
     )
     static let otherRefreshKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE",
         help:
-            "A second refresh key: the one before or the next. It verifies, but makes no tokens. An empty file counts as "
-            + "none.",
+            "A second refresh key, the previous or the next one: it verifies tokens, but issues none. "
+            + "An empty file counts as none.",
         bytesMax: 32,
         emptyIsNone: true
     )
@@ -63,51 +64,52 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME",
         in: .seconds(30) ... .seconds(3_600),
         default: .seconds(600),
-        help: "For how long an access token is valid."
+        help: "How long an access token is valid."
     )
     static let singleTokenLifetime = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SINGLE_TOKEN_LIFETIME",
         in: .seconds(3_600) ... .seconds(90 * 86_400),
         default: .seconds(SessionLimits().singleTokenSeconds),
         help:
-            "For how long a single token is valid, the one token of an app that keeps no other. It is checked against its "
-            + "session at each use, and can be renewed after its end for as long as the session lives."
+            "How long a single token is valid: the only token of an app that stores no other. Each "
+            + "use checks its session. It can be renewed after it expires, while the session lives."
     )
     static let refreshGrace = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_REFRESH_GRACE",
         in: .seconds(0) ... .seconds(600),
         default: .seconds(SessionLimits().refreshGraceSeconds),
         help:
-            "For how long the refresh token before the current one gets the same successor again. Within it a thief and "
-            + "the owner of a token are not told apart."
+            "How long the previous refresh token gets the same successor again. Within this time the "
+            + "server can't tell a thief of the token from its owner."
     )
     static let gateways = ConfigurationKey.list(
         "VESTIBULE_IDENTITY_GATEWAYS",
         default: ["spiffe://vestibule/gateway"],
         help:
-            "The names (DNS or URI) in the certificates of gateways: only they are given proofs of their callers to other "
-            + "services, and believed when they say that a refresh token came in a moment ago. Without client certificates "
-            + "it is everybody on a loopback address, and nobody elsewhere."
+            "The names (DNS or URI) in the certificates of gateways. Only gateways get proofs of "
+            + "their callers for other services, and only they may say when a refresh token arrived. "
+            + "Without client certificates, every caller on a loopback address is a gateway, and no "
+            + "other."
     )
     static let operators = ConfigurationKey.list(
         "VESTIBULE_IDENTITY_OPERATORS",
         default: ["spiffe://vestibule/operator"],
         help:
-            "The names (DNS or URI) in the certificates of operators: only they may find and block accounts, end sessions, "
-            + "release phone numbers and read the audit log. Without client certificates it is everybody on a loopback "
-            + "address, and nobody elsewhere."
+            "The names (DNS or URI) in the certificates of operators. Only operators may find and "
+            + "block accounts, end sessions, release phone numbers and read the audit log. Without "
+            + "client certificates, every caller on a loopback address is an operator, and no other."
     )
     static let inactivity = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_INACTIVITY",
         in: .seconds(3_600) ... .seconds(400 * 86_400),
         default: .seconds(30 * 86_400),
-        help: "For how long a session may go without a refresh, or without a use of its single token."
+        help: "How long a session may go without a refresh, or without a use of its single token."
     )
     static let sessionLifetime = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_LIFETIME",
         in: .seconds(3_600) ... .seconds(4_000 * 86_400),
         default: .seconds(180 * 86_400),
-        help: "For how long a session may live at all."
+        help: "How long a session may live in total."
     )
 
     static let sessionsMax = ConfigurationKey.int(
@@ -115,15 +117,15 @@ enum IdentityKeys {
         in: 1...SessionLimits.sessionsListedMax,
         default: SessionLimits().sessionsMax,
         help:
-            "How many sessions of one account may be alive. A sign-in beyond them ends the one that was used longest ago."
+            "Maximum live sessions of one account. A further sign-in ends the least recently used one."
     )
     static let recentSignIn = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_RECENT_SIGN_IN",
         in: .zero ... .seconds(86_400),
         default: .seconds(SessionLimits().deletionSignInSeconds),
         help:
-            "How long ago the session may have been opened by which a person links or unlinks a provider or deletes their "
-            + "account; 0 for any time. An unlocked phone or a copied token is not enough for these."
+            "How old a session may be with which a user links or unlinks a provider or deletes the "
+            + "account; 0 for any age. An unlocked phone or a copied token is not enough for these."
     )
     .formerly("VESTIBULE_IDENTITY_DELETION_SIGN_IN")
     static let deletionDelay = ConfigurationKey.duration(
@@ -131,14 +133,14 @@ enum IdentityKeys {
         in: .seconds(86_400) ... .seconds(30 * 86_400),
         default: .seconds(SessionLimits().deletionDelaySeconds),
         help:
-            "How long after it was asked for a deletion happens that neither a nonce nor a code proves. Until then any session "
-            + "of the account cancels it."
+            "When a deletion happens that neither a nonce nor a code proves: so long after the "
+            + "request. Until then any session of the account can cancel it."
     )
     static let eventRetention = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_AUDIT_RETENTION",
         in: .seconds(SessionLimits.eventRetentionSecondsMin) ... .seconds(4_000 * 86_400),
         default: .seconds(SessionLimits().eventRetentionSeconds),
-        help: "For how long the audit log (the table security_events) keeps events."
+        help: "How long the audit log (the table security_events) keeps events."
     )
 
     static let grantChecksDefault = 20
@@ -149,24 +151,25 @@ enum IdentityKeys {
         in: 0...40,
         default: grantChecksDefault,
         help:
-            "How many of Apple's refresh tokens are checked in a second, for each app: each of them once a day. 0 checks "
-            + "none, and then who withdraws their consent at Apple stays signed in."
+            "How many of Apple's refresh tokens are checked each second, for each app; each token "
+            + "once a day. 0 checks none: users who withdraw their consent at Apple then stay signed "
+            + "in."
     )
     static let grantRefusalsPercentMax = ConfigurationKey.int(
         "VESTIBULE_IDENTITY_PROVIDER_REFUSALS_PERCENT_MAX",
         in: 1...100,
         default: grantRefusalsDefault,
         help:
-            "How many percent of a day's checks Apple may refuse, of each app: with more of them nobody is signed out and "
-            + "checks stop for a day."
+            "The percentage of a day's checks that Apple may reject, for each app. Beyond it no user "
+            + "is signed out, and checks stop for a day."
     )
 
     static let webhooksFile = ConfigurationKey.optionalFile(
         "VESTIBULE_IDENTITY_WEBHOOKS_FILE",
         help:
             "Webhook targets, as JSON: {\"targets\": [{\"name\": \"crm\", \"url\": \"https://…\", \"secret_files\": [\"crm\"], "
-            + "\"types\": [\"account.created\"]}]}. Every member is in docs/run/webhooks.md; `vestibule check` tells "
-            + "what a file comes to. Without it nobody is told.",
+            + "\"types\": [\"account.created\"]}]}. Every member is in docs/run/webhooks.md; `vestibule check` prints "
+            + "what a file results in. Without it no events are sent.",
         bytesMax: WebhooksFile.bytesMax
     )
 
@@ -174,16 +177,17 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE",
         help:
             "Whose assertions prove phone numbers, as JSON: {\"issuer\": \"https://app.example.com\", \"audience\": \"vestibule\", "
-            + "\"keys\": [<public JWK>]}: the app's own backend. docs/profiles/phone-numbers.md has what they say. Without it "
-            + "none is believed.",
+            + "\"keys\": [<public JWK>]}: the app's own backend. docs/profiles/phone-numbers.md describes their claims. "
+            + "Without it no assertion is accepted.",
         bytesMax: PhoneAssertionsFile.bytesMax
     )
     static let unprovenLogins = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
         help:
-            "The dialects in which people sign in without any proof: wordpress, or none without it. Anyone who knows a user's "
-            + "id at the provider is let in there. It opens only accounts that were registered so in the same dialect, until "
-            + "their owner proves who they are. Each start logs a warning.",
+            "The dialects in which users sign in without any proof: wordpress; none by default. "
+            + "Anyone who knows a user's id at the provider can sign in there. It opens only accounts "
+            + "that were registered that way in the same dialect, until their owner proves the "
+            + "identity. Each start logs a warning.",
         countMax: 8
     )
     static let providers = ConfigurationKey.optionalList(
@@ -197,14 +201,14 @@ enum IdentityKeys {
         help:
             "The providers and their audiences, as JSON: {\"providers\": [{\"name\": \"apple\", \"audiences\": [{\"id\": "
             + "\"<bundle id>\"}]}]}. Every member is in docs/providers/providers-and-audiences.md; `vestibule check` "
-            + "tells what a file comes to. A provider here takes the place of what variables say of it.",
+            + "prints what a file results in. A provider here replaces the variables about it.",
         bytesMax: ProvidersFile.bytesMax
     )
     static let appleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_APPLE_AUDIENCES",
         help:
-            "Our bundle ids and Services IDs at Apple, whose apps give Apple the SHA-256 of a nonce; without them Apple is "
-            + "off. The providers file has more settings."
+            "The bundle ids and Services IDs at Apple. Their apps give Apple the SHA-256 of a nonce. "
+            + "Without them Apple is off. The providers file has more settings."
     )
     static let appleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_APPLE_KEYS_URL",
@@ -213,7 +217,7 @@ enum IdentityKeys {
     )
     static let appleTeamID = ConfigurationKey.optionalString(
         "VESTIBULE_IDENTITY_APPLE_TEAM_ID",
-        help: "The id of our developer team, for exchanging Apple's authorization codes; with the two that follow."
+        help: "The id of the developer team, to exchange Apple's authorization codes; needs the next two keys."
     )
     static let appleKeyID = ConfigurationKey.optionalString(
         "VESTIBULE_IDENTITY_APPLE_KEY_ID",
@@ -228,9 +232,9 @@ enum IdentityKeys {
     static let googleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES",
         help:
-            "Our client ids at Google; without them Google is off. Google's tokens carry the nonce as the app gave it, so "
-            + "that a stolen one that was not used yet signs in for the hour that it lives. The providers file has more "
-            + "settings."
+            "The client ids at Google; without them Google is off. Google's tokens carry the nonce as "
+            + "the app gave it, so a stolen unused token can sign in while it is valid, for an hour. "
+            + "The providers file has more settings."
     )
     static let googleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL",
@@ -241,9 +245,9 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_SIMULATED_PROVIDERS",
         default: false,
         help:
-            "For development with the provider simulator: whether providers may be asked by http, on this machine and at "
-            + "names under .test, these not with an https issuer; and whether ids may be those of our examples. Whoever "
-            + "answers there can sign in as anybody."
+            "For development with the provider simulator: whether providers may be called over http, "
+            + "on this machine and at names under .test (not with an https issuer), and whether ids may "
+            + "be those of the examples. A process that answers there can sign in as any user."
     )
     .formerly("VESTIBULE_IDENTITY_KEYS_BY_HTTP")
 
@@ -251,7 +255,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_NAMES_AUDIENCES",
         default: false,
         help:
-            "For development: whether a sign-in that is refused with TOKEN_AUDIENCE is answered with the token's audience."
+            "For development: whether an error TOKEN_AUDIENCE names the token's audience."
     )
 
     static let httpsProxy = ConfigurationKey<Proxy?>.custom(

@@ -33,7 +33,7 @@ enum InvitesKeys {
         "VESTIBULE_INVITES_CHANGES_RETENTION",
         in: .seconds(3_600) ... .seconds(30 * 86_400),
         default: .seconds(86_400),
-        help: "How long it is kept what changed in groups, so that an app that was away hears what it missed."
+        help: "How long changes of groups are kept, so that an app that was offline gets what it missed."
     )
 
     static let userAdds = ConfigurationKey.int(
@@ -52,33 +52,35 @@ enum InvitesKeys {
         "VESTIBULE_INVITES_USER_GROUPS",
         in: 1...1_000_000,
         default: 20,
-        help: "How many groups a user may make within a day."
+        help: "How many groups a user may create within a day."
     )
     static let userGroupChanges = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_GROUP_CHANGES",
         in: 1...1_000_000,
         default: 100,
         help:
-            "How often a user may give groups another name, openness or owner, and members another role, within a day."
+            "How often a user may change the name, openness or owner of groups, and the role of "
+            + "members, within a day."
     )
     static let groupsMax = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_GROUPS_MAX",
         in: 1...10_000,
         default: 200,
-        help: "How many groups a user may have made at all."
+        help: "How many groups a user may have created in total."
     )
 
     static let memberships = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_MEMBERSHIPS",
         in: 1...10_000,
         default: 1_000,
-        help: "How many groups others may add a user to (who may join twice as many), and how many may await a number."
+        help: "How many groups others may add a user to (the user may join twice as many), and how many "
+            + "groups may wait for a number."
     )
     static let userPending = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_PENDING",
         in: 1...1_000_000,
         default: 2_000,
-        help: "How many people whom a user added may be awaited at once, in all groups together."
+        help: "How many people added by a user may be pending at once, in all groups together."
     )
     static let userNumbers = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_NUMBERS",
@@ -90,32 +92,33 @@ enum InvitesKeys {
         "VESTIBULE_INVITES_USER_LINKS",
         in: 1...1_000_000,
         default: 100,
-        help: "How many links by which people join groups a user may make within a day."
+        help: "How many group links a user may create within a day."
     )
     static let userLinkTries = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_LINK_TRIES",
         in: 1...1_000_000,
         default: 50,
-        help: "How many tokens of no link a user may show within a day."
+        help: "How many wrong link tokens a user may send within a day."
     )
     static let addressLinkTries = ConfigurationKey.int(
         "VESTIBULE_INVITES_ADDRESS_LINK_TRIES",
         in: 1...1_000_000,
         default: 5_000,
-        help: "How many tokens of no link may be shown from one client address within a day."
+        help: "How many wrong link tokens may come from one client address within a day."
     )
     static let pendingLifetime = ConfigurationKey.duration(
         "VESTIBULE_INVITES_PENDING_LIFETIME",
         in: .zero ... .seconds(3_650 * 86_400),
         default: .zero,
-        help: "For how long a group awaits a number that was added, and a request to join stands; 0s for ever."
+        help: "How long a group waits for an added number, and how long a request to join stays; 0s for no limit."
     )
     static let groupOpenness = ConfigurationKey<GroupOpenness?>.optionalChoice(
         "VESTIBULE_INVITES_OPENNESS",
         isRequired: true,
         help:
-            "How people who are added by phone number become members of a group whose creator doesn't say: at once (where nobody proves "
-            + "numbers anybody who types one), when the group confirms them, or when they accept."
+            "How people who are added by phone number become members, if the group's creator doesn't "
+            + "choose: at once (without proofs of numbers, anyone who types the number), when the group "
+            + "confirms them, or when they accept."
     ).formerly("VESTIBULE_INVITES_GROUP_OPENNESS")
 
     static let all: [any AnyConfigurationKey] =

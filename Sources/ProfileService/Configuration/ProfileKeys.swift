@@ -13,7 +13,7 @@ enum ProfileKeys {
         "VESTIBULE_PROFILE_PHONE_TRIES",
         in: 1...10_000,
         default: 10,
-        help: "How many numbers of other users a user may try within a window."
+        help: "How many numbers of other users a user may try within the window."
     )
     static let phoneTriesWindow = ConfigurationKey.duration(
         "VESTIBULE_PROFILE_PHONE_TRIES_WINDOW",
@@ -63,20 +63,21 @@ enum ProfileKeys {
         "VESTIBULE_PROFILE_PHONE_COOL_DOWN",
         in: .zero ... .seconds(365 * 86_400),
         default: .seconds(86_400),
-        help: "For how long a number that its user gave up can't be taken by others without proof; 0s for not at all."
+        help: "How long other users can't take a number without proof after its user gave it up; 0s for no time."
     )
     static let provenPhoneIdle = ConfigurationKey.duration(
         "VESTIBULE_PROFILE_PROVEN_PHONE_IDLE",
         in: .seconds(86_400) ... .seconds(3_650 * 86_400),
         default: .seconds(180 * 86_400),
         help:
-            "After how long without activity a user who has proven a number loses it to another user who proves it, and after "
-            + "an import a number opens nobody's account any more: numbers are given to other people."
+            "After how long without activity a user loses a proven number to another user who proves "
+            + "it, and after which an imported number opens no account any more: providers give numbers "
+            + "to other people."
     )
     static let reservedUsernames = ConfigurationKey.list(
         "VESTIBULE_PROFILE_RESERVED_USERNAMES",
         default: ["vestibule"],
-        help: "Usernames that nobody may take, such as the product's name, besides admin, support and their like.",
+        help: "Usernames that no user may take, such as the product's name, besides admin, support and the like.",
         countMax: 1_000
     )
 
@@ -84,8 +85,8 @@ enum ProfileKeys {
         "VESTIBULE_PROFILE_REQUIRED_FIELDS",
         default: ["display_name", "phone_number"],
         help:
-            "The fields that every user is asked for: display_name, phone_number and username, or none for an app that "
-            + "forces nothing on people. The others may be left empty, and be emptied again.",
+            "The fields that every user must give: display_name, phone_number and username, or none. "
+            + "The others are optional and can be removed again.",
         countMax: 3
     )
 

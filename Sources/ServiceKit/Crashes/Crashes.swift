@@ -20,8 +20,9 @@ public struct Crashes: Sendable {
     public static let folder = ConfigurationKey.optionalPath(
         "VESTIBULE_CRASHES_FOLDER",
         help:
-            "A folder that outlives the process, where a crash is reported and counted; a method on which a program crashed "
-            + "three times in a minute is refused for five minutes. Without it a crash is logged only."
+            "A folder that outlives the process, for crash reports. A method that crashed the program "
+            + "three times in a minute is rejected for five minutes. Without the folder, crashes are "
+            + "only logged."
     )
 
     /// Has crashes of this process reported, and counts those before it. Call it once a process, before event loops start.

@@ -15,8 +15,8 @@ public struct ClientAddressKey: Sendable {
     public static let key = ConfigurationKey<Secret>.secretFile(
         "VESTIBULE_ADDRESS_KEY_FILE",
         help:
-            "\(byteCount) random bytes under which addresses of clients are hashed where something is limited by address. "
-            + "With another key the counts begin anew.",
+            "\(byteCount) random bytes, the key of the hashes by which limits count client addresses. With another key the "
+            + "counts start again.",
         bytesMax: byteCount
     )
 

@@ -44,14 +44,15 @@ public struct ServiceKeys: Sendable {
         listen = .address(
             "\(prefix)_LISTEN",
             default: "127.0.0.1:\(listenPort)",
-            help: "Where \(program) listens; elsewhere than on loopback, callers must show certificates."
+            help:
+                "The address that \(program) listens on. On any but a loopback address, callers must show certificates."
         )
         insecure = .bool(
             "\(prefix)_INSECURE",
             default: false,
             help:
-                "Whether \(program) may listen elsewhere than on loopback without TLS, the callers' authorities and the "
-                + "rules of who may call what. Anyone who reaches it then reads and changes everything."
+                "Whether \(program) may listen on an address that is not loopback without TLS, client certificates and "
+                + "rules of who may call what. Everyone who reaches it can then read and change everything."
         )
         metricsListen = SharedKeys.metricsListen(program: program)
         databaseUser = .string(
@@ -89,7 +90,7 @@ public struct ServiceKeys: Sendable {
             "\(prefix)_DATABASE_LOCK_TIMEOUT",
             in: .milliseconds(10) ... .seconds(60),
             default: .milliseconds(1500),
-            help: "How long a statement may wait for a lock that another one has."
+            help: "How long a statement may wait for a lock."
         )
         migrate = .bool(
             "\(prefix)_MIGRATE",

@@ -22,10 +22,10 @@ public struct ServicePortKeys: Sendable {
         serverNames = .optionalList(
             "\(prefix)_SERVER_NAMES",
             help:
-                "The names by which callers reach \(program), such as \(program).example.internal, or * for any; addresses in "
-                + "digits and names without a dot always count. A call by another name is refused with 421, so that no "
-                + "web page reaches \(program) through a name that it points there. Without it, any name where callers "
-                + "must show certificates, which a page has none of; elsewhere none."
+                "The host names by which callers reach \(program), such as \(program).example.internal, or * for any. IP "
+                + "addresses and names without a dot are always accepted. A call by another name is rejected with 421, "
+                + "so that no web page reaches \(program) by DNS rebinding. Without it: any name if callers must show "
+                + "certificates, else none."
         )
         connect = .bool(
             "\(prefix)_CONNECT",
@@ -36,7 +36,7 @@ public struct ServicePortKeys: Sendable {
             "\(prefix)_ORIGINS",
             help:
                 "The origins of web pages that may call \(program) by Connect and gRPC-Web (CORS), each exactly as "
-                + "browsers write it, such as http://localhost:3000; needs \(prefix)_CONNECT. Without it none may."
+                + "browsers write it, such as http://localhost:3000; needs \(prefix)_CONNECT. Without it no page may."
         )
     }
 

@@ -7,8 +7,8 @@ public enum SharedKeys {
     public static let databaseHost = ConfigurationKey.string(
         "VESTIBULE_DATABASE_HOST",
         default: "127.0.0.1",
-        help: "PostgreSQL's host, or the folder of its unix socket; or several hosts with commas between, of which the "
-            + "first that takes writes is used. Not PgBouncer in transaction mode."
+        help: "PostgreSQL's host, or the folder of its Unix socket; or several hosts separated by commas, "
+            + "of which the first writable one is used. Not PgBouncer in transaction mode."
     )
     /// How connections to PostgreSQL are secured.
     public static let databaseTLS = ConfigurationKey<DatabaseTLS>.choice(
@@ -58,7 +58,7 @@ public enum SharedKeys {
         "VESTIBULE_PROFILE_AVATAR_BYTES",
         in: 16_384...2_097_152,
         default: 524_288,
-        help: "How many bytes a picture that a user uploads may have; the gateway and profile read it."
+        help: "Maximum bytes of an uploaded picture; the gateway and profile both read this key."
     )
     /// The region whose notations of phone numbers are understood.
     public static let phoneRegion = ConfigurationKey.string(
@@ -103,7 +103,8 @@ public enum SharedKeys {
         in: 1_048_576...1_099_511_627_776,
         default: ServerConfiguration().heldBytesMax,
         help:
-            "Bytes of requests, messages and answers on their way that callers may make a service hold; from half of it on, each caller has an equal share of the rest."
+            "Maximum bytes of requests, messages and responses that callers may make a service hold. "
+            + "From half of it on, each caller has an equal share of the rest."
     )
     /// How long a stopping process waits for calls to end.
     public static let drainLimit = ConfigurationKey.duration(
@@ -117,27 +118,28 @@ public enum SharedKeys {
         "VESTIBULE_CONNECTIONS_MAX",
         in: 16...1_000_000,
         default: 10_000,
-        help: "Connections of callers at once; past it the one without a call for longest makes room."
+        help: "Maximum concurrent connections of callers. A further one replaces the connection that has "
+            + "been without a call for longest."
     )
     /// How many of them may come from one address.
     public static let connectionsPerAddress = ConfigurationKey.int(
         "VESTIBULE_CONNECTIONS_PER_ADDRESS_MAX",
         in: 0...1_000_000,
         default: 5000,
-        help: "Of these, those from one IPv4 address or IPv6 network of 64 bits; 0 for any number."
+        help: "Maximum of these from one IPv4 address or IPv6 /64 network; 0 for any number."
     )
     /// How long a connection may be without a call.
     public static let idleLimit = ConfigurationKey.duration(
         "VESTIBULE_IDLE_LIMIT",
         in: .zero ... .seconds(86_400),
         default: .seconds(300),
-        help: "How long a caller's connection may be without a call; 0 for ever."
+        help: "How long a caller's connection may be without a call; 0 for no limit."
     )
     /// The least important level that is logged.
     public static let logLevel = ConfigurationKey<LogLevel>.choice(
         "VESTIBULE_LOG_LEVEL",
         default: .info,
-        help: "The least important level that is logged."
+        help: "The lowest level that is logged."
     )
     /// How log lines look.
     public static let logFormat = ConfigurationKey<LogFormat>.choice(
@@ -178,7 +180,7 @@ public enum SharedKeys {
     public static func metricsListen(program: String) -> ConfigurationKey<HostPort?> {
         .optionalAddress(
             "\(ConfigurationNames.prefix)\(program.uppercased())_METRICS_LISTEN",
-            help: "Where Prometheus finds \(program)'s metrics, as /metrics over HTTP; without it nowhere."
+            help: "The address of \(program)'s /metrics for Prometheus, over HTTP; without it there is none."
         )
     }
 
