@@ -10,6 +10,16 @@ import markdown_text  # noqa: E402
 import repository_pages  # noqa: E402
 
 
+class BuildTests(unittest.TestCase):
+    def test_warnings_fail_the_build(self):
+        """With --quiet mkdocs drops warnings before --strict counts them."""
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "site", "build.sh")
+        with open(script, encoding="utf-8") as file:
+            command = next(line for line in file if "bin/mkdocs\" build" in line)
+        self.assertIn("--strict", command)
+        self.assertNotIn("--quiet", command)
+
+
 class LinkTests(unittest.TestCase):
     PAGES = {"SECURITY.md": "project/security.md", "Sources/A/A.docc/B.md": "modules/B.md"}
     FILES = {"docs/run/a.md", "docs/parts.svg", "docs/site/mkdocs.yml", "Sources/A/One.swift", *PAGES}

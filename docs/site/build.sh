@@ -37,6 +37,10 @@ docs/site/program_help.py || {
     [ "${1:-}" != --complete ] || exit 1
     echo "docs: without the pages of configuration and commands" >&2
 }
-"$venv/bin/mkdocs" build --quiet --strict --clean --config-file docs/site/mkdocs.yml
+# Not with --quiet, which hides warnings from --strict, too: then nothing fails.
+said=$("$venv/bin/mkdocs" build --strict --clean --config-file docs/site/mkdocs.yml 2>&1) || {
+    grep -v '^INFO' <<<"$said" >&2
+    exit 1
+}
 docs/site/check_requests.py .build/site
 echo "docs: $PWD/.build/site/index.html"
