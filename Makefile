@@ -58,9 +58,9 @@ check: ## Everything that CI checks, as CI does
 sbom: ## Write what goes into each image, as CycloneDX, to sbom/
 	@Tests/Supply/sbom.sh
 
-bench: ## Measure against the peers in one run; writes bench.md
+bench: ## Measure against the peers in one run; writes bench.md. QUICK=1 measures the rows of README alone
 	@Sources/install-dependencies.sh bench
-	@python3 Tests/Performance/bench.py
+	@python3 Tests/Performance/bench.py $(if $(QUICK),--quick)
 
 test-nghttp2: ## Test the C layer against newer ones of nghttp2
 	@Tests/CRPC/test-nghttp2.sh

@@ -49,6 +49,9 @@ DISTURBED_SHARE_MAX = 0.05
 PARTS = (
     "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
     "revocations", "sign-in", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "size")
+# The rows of README.
+QUICK_PARTS = ("echo", "session", "refresh", "edge")
+QUICK_ROUNDS, QUICK_SECONDS = 1, 2
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {
     "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "deletions", "import", "watch",
@@ -73,9 +76,12 @@ def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(
         description="Measures the RPC layer, the services and their peers in one run, and writes what came of it.")
-    parser.add_argument("--only", default=",".join(PARTS), help="what to measure (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each, of which the median counts (%(default)s)")
-    parser.add_argument("--seconds", type=int, default=4, help="about the length of a run (%(default)s)")
+    parser.add_argument(
+        "--quick", action="store_true",
+        help=f"only the rows of README ({','.join(QUICK_PARTS)}), one short run of each; --only, --rounds and --seconds still count")
+    parser.add_argument("--only", default=None, help=f"what to measure ({','.join(PARTS)})")
+    parser.add_argument("--rounds", type=int, default=None, help="runs of each, of which the median counts (3)")
+    parser.add_argument("--seconds", type=int, default=None, help="about the length of a run (4)")
     parser.add_argument(
         "--mixed-minutes", type=float, default=10, help="the length of the mixed load (%(default)s)")
     parser.add_argument(
@@ -95,6 +101,9 @@ def parse_options():
     parser.add_argument("--nghttpd-port", type=int, default=7192, help="where nghttpd listens (%(default)s)")
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
+    options.only = options.only or ",".join(QUICK_PARTS if options.quick else PARTS)
+    options.rounds = options.rounds if options.rounds is not None else QUICK_ROUNDS if options.quick else 3
+    options.seconds = options.seconds if options.seconds is not None else QUICK_SECONDS if options.quick else 4
     options.parts = options.only.split(",")
     unknown = set(options.parts) - set(PARTS)
     if unknown:
