@@ -34,7 +34,7 @@ LIMITS = {
     "Tests/PlaceModelTests": 33, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4, "Tests/ProfileServiceTests": 73,
     "Tests/ProviderSimulatorTests": 10, "Tests/RPCTransportTests": 10, "Tests/ServiceKitTests": 16, "Tests/ServiceModelsTests": 2,
     "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 8, "docs/apps": 7, "docs/groups": 16,
-    "docs/inside": 4, "docs/move": 14, "docs/profiles": 17, "docs/providers": 26, "docs/run": 41, "docs/sessions": 17, "proto": 1,
+    "docs/profiles": 17, "docs/providers": 26, "docs/sessions": 17, "proto": 1,
 }
 
 
