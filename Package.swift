@@ -393,8 +393,8 @@ let package = Package(
         tests(
             "ServiceStoreTests",
             [
-                "API", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
-                "TestCertificates", "TestDatabases", "TestWaits", logging, protobuf,
+                "API", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "TestCertificates", "TestDatabases", "TestWaits", lifecycle, logging, protobuf, tracing,
             ]
         ),
         tests(

@@ -44,11 +44,6 @@ extension IdentityParts {
         await notices.run()
     }
 
-    /// Delivers events to the webhook targets, until the task is cancelled.
-    func tellWebhooks() async {
-        await webhooks.run()
-    }
-
     /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start
     /// counts as a pause, up to the maximum.
     func watchForPauses() async {

@@ -27,8 +27,8 @@ struct IdentityParts: Sendable {
     let cleanup: Cleanup
     /// Reads our own keys again; nil if they were passed in instead of read.
     let keyReader: KeyReader?
-    /// Deliver closed accounts to profile and invites.
-    let closings: ClosingRelays
+    /// Deliver closed accounts, to profile and invites.
+    let closings: [WorkRunner<ClosingWork>]
     /// Delivers proven phone numbers to profile.
     let phoneProofs: PhoneProofs
     /// The tokens that providers granted.
@@ -89,19 +89,17 @@ struct IdentityParts: Sendable {
         let refreshes = RefreshMetrics()
         let sessionUses = SessionUses()
         let revocations = RevocationHub(store: store, limits: revocationLimits, clock: clock, logger: logger)
-        let closings = ClosingRelays(
-            database: database,
-            profile: profile,
-            invites: invites,
-            clock: clock,
-            logger: logger
-        )
+        let work = WorkTable(database) { clock.nowMilliseconds }
+        let closings = [ClosingWork.profile(profile, clock: clock), .invites(invites, clock: clock)].map {
+            WorkRunner($0, in: work, logger: logger)
+        }
         self.closings = closings
         let acknowledgements = Acknowledgements(store: store, revocations: revocations, clock: clock, logger: logger)
         let notices = NoticeApplier(store: store, revocations: revocations, clock: clock, logger: logger)
         self.notices = notices
         let deliverer = WebhookDeliverer(
             settings.webhooks,
+            in: work,
             http: webhooks ?? http,
             store: store,
             clock: clock,
@@ -135,7 +133,7 @@ struct IdentityParts: Sendable {
         let identifiers = IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
         let accountClosed: @Sendable () -> Void = {
             revocations.announce()
-            closings.nudge()
+            for runner in closings { runner.nudge() }
         }
         let absorber = AccountMerger(
             store: store,
@@ -163,14 +161,8 @@ struct IdentityParts: Sendable {
             clock: clock,
             logger: logger
         )
-        let phoneProofs = PhoneProofs(
-            database: database,
-            store: store,
-            profile: profile,
-            opener: opener,
-            clock: clock,
-            logger: logger
-        )
+        let sender = PhoneProofSender(profile: profile, store: store, opener: opener, clock: clock)
+        let phoneProofs = PhoneProofs(sender, in: work, store: store, logger: logger)
         self.phoneProofs = phoneProofs
         keyReader = settings.keySource.map { source in
             KeyReader(program: .identity, rings: settings.keyRings, logger: logger) {
@@ -188,7 +180,10 @@ struct IdentityParts: Sendable {
             [
                 signIns, refreshes, sessionUses, acknowledgements, revocations,
                 ProviderKeyMetrics(keys: keys, clock: clock),
-                questions.metrics, OutboxMetricsList(closings.metrics + [phoneProofs.relay.metrics]), grants.metrics,
+                questions.metrics,
+                WorkMetricsList(
+                    closings.map(\.metrics) + deliverer.runners.map(\.metrics) + [phoneProofs.runner.metrics]
+                ), grants.metrics,
                 notices.metrics, absorber.metrics, deletions.metrics,
                 deliverer.metrics,
             ] + (keyReader.map { [$0] } ?? [])
@@ -252,7 +247,7 @@ struct IdentityParts: Sendable {
             sessionUses: sessionUses,
             acknowledgements: acknowledgements,
             revocations: revocations,
-            accountClosed: { closings.nudge() },
+            accountClosed: { for runner in closings { runner.nudge() } },
             absorber: absorber,
             notices: notices,
             phoneAssertions: settings.phoneAssertions,

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import ServiceStore
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
-public struct IdentityServer: AccountServer, OutboxServer {
+public struct IdentityServer: AccountServer, WorkServer {
     /// The program's name.
     public static let programName = IdentityKeys.program
     /// All configuration keys that it reads.
@@ -74,17 +74,14 @@ public struct IdentityServer: AccountServer, OutboxServer {
         }
     }
 
-    /// Runs an operator's command on the outboxes: closed accounts for profile and invites, and phone proofs for profile.
-    public func outbox(_ command: OutboxCommand) async throws -> [String] {
-        let closings = ClosingReceiver.allCases.map {
-            OutboxPlace(ClosingRows(to: $0, clock: .system), receiver: $0.rawValue)
-        }
-        let places = closings + [OutboxPlace(PhoneProofRows(), receiver: PhoneProofs.receiver)]
-        return try await runtime.withDatabase { database in
-            try await OutboxAdmin(
-                places,
-                database: database,
-                nowMilliseconds: { WallClock.system.nowMilliseconds }
+    /// Runs an operator's command on held work. A retry of webhooks restarts their targets.
+    public func work(_ command: WorkCommand) async throws -> [String] {
+        try await runtime.withDatabase { database in
+            let store = IdentityStore(database: database, limits: settings.limits)
+            return try await WorkAdmin(
+                database,
+                nowMilliseconds: { WallClock.system.nowMilliseconds },
+                retried: { try await store.restartWebhookTargets(of: $0) }
             ).run(command)
         }
     }
@@ -103,15 +100,6 @@ public struct IdentityServer: AccountServer, OutboxServer {
         return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
             let store = IdentityStore(database: database, limits: settings.limits)
             return try await store.export(userID, nowMilliseconds: WallClock.system.nowMilliseconds)
-        }
-    }
-
-    /// Lists events that were not delivered to webhook targets, or retries them.
-    ///
-    /// - Returns: lines for people.
-    public func webhooks(_ command: WebhooksCommand) async throws -> [String] {
-        try await runtime.withDatabase(timeout: IdentityStore.webhookStatementLimit) { database in
-            try await command.run(IdentityStore(database: database, limits: settings.limits), clock: .system)
         }
     }
 
@@ -148,11 +136,14 @@ public struct IdentityServer: AccountServer, OutboxServer {
                 logger: environment.logger
             )
             for source in parts.metrics { environment.metrics.add(source) }
-            var background: [any Service] = parts.closings.relays + [parts.phoneProofs.relay]
+            var background: [any Service] = parts.closings + [parts.phoneProofs.runner]
+            // A stop cancels requests to targets, which may take long, and their events are due again.
+            background += parts.webhooks.runners.map { runner in BackgroundWork { try await runner.run() } }
             if environment.isMeasured {
-                background.append(BackgroundWork { await parts.closings.watch() })
-                background.append(BackgroundWork { await parts.phoneProofs.watch() })
-                background.append(BackgroundWork { await parts.webhooks.watch() })
+                background += parts.closings.map { runner in BackgroundWork { await runner.watch() } }
+                background += parts.webhooks.runners.map { runner in BackgroundWork { await runner.watch() } }
+                background.append(BackgroundWork { await parts.phoneProofs.runner.watch() })
+                background.append(BackgroundWork { await parts.webhooks.metrics.watch() })
             }
             return ServiceParts(
                 services: [parts.methods, parts.operatorMethods],
@@ -165,7 +156,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
                     BackgroundWork { await parts.tellRevocations() },
                     BackgroundWork { await parts.applyNotices() },
                     BackgroundWork { await parts.deleteScheduled() },
-                    BackgroundWork { await parts.tellWebhooks() },
+                    BackgroundWork { await parts.webhooks.keepRegistered() },
                     BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },
                     BackgroundWork { await parts.keyReader?.run() },

@@ -22,7 +22,7 @@ struct InvitesParts: Sendable {
     /// Deletes expired data.
     let cleanup: Cleanup
     /// Delivers events for webhook targets to identity.
-    let events: EventRelay
+    let events: ServiceEvents
     /// Reads the keys of proofs again; nil if they are given and not read.
     let keyReader: KeyReader?
 
@@ -61,8 +61,9 @@ struct InvitesParts: Sendable {
         let unusedPhones = UnusedPhones(database: database)
         let invitations = InvitationStore(database: database)
         let links = GroupLinkStore(database: database)
-        let events = EventRelay(
+        let events = ServiceEvents(
             of: InvitesKeys.program,
+            in: WorkTable(database) { clock.nowMilliseconds },
             database: database,
             clock: clock,
             logger: logger

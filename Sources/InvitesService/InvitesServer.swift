@@ -8,7 +8,7 @@ import ServiceModels
 import ServiceStore
 
 /// The program `invites`: groups, their members and pending members, over gRPC.
-public struct InvitesServer: AccountServer, OutboxServer {
+public struct InvitesServer: AccountServer, WorkServer {
     /// The program's name.
     public static let programName = InvitesKeys.program
     /// Every key that it reads.
@@ -34,14 +34,10 @@ public struct InvitesServer: AccountServer, OutboxServer {
         try await runtime.migrate()
     }
 
-    /// Runs an operator's command on the outbox, whose webhook events are delivered to identity.
-    public func outbox(_ command: OutboxCommand) async throws -> [String] {
+    /// Runs an operator's command on held work: webhook events go to identity.
+    public func work(_ command: WorkCommand) async throws -> [String] {
         try await runtime.withDatabase { database in
-            try await OutboxAdmin(
-                [OutboxPlace(EventRows(), receiver: "identity")],
-                database: database,
-                nowMilliseconds: { WallClock.system.nowMilliseconds }
-            ).run(command)
+            try await WorkAdmin(database) { WallClock.system.nowMilliseconds }.run(command)
         }
     }
 
@@ -71,16 +67,16 @@ public struct InvitesServer: AccountServer, OutboxServer {
                 identity: IdentityServiceClient(try environment.backgroundChannel(to: settings.identityAddress)),
                 logger: environment.logger
             )
-            environment.metrics.add(parts.events.relay.metrics)
+            environment.metrics.add(WorkMetricsList([parts.events.runner.metrics]))
             environment.metrics.add(parts.groupEvents)
             environment.metrics.add(parts.closings.metrics)
             if let keyReader = parts.keyReader { environment.metrics.add(keyReader) }
             var background: [any Service] = [
-                parts.events.relay, BackgroundWork { await parts.events.ask() },
+                parts.events.runner, BackgroundWork { await parts.events.ask() },
                 BackgroundWork { await parts.cleanup.run() }, BackgroundWork { await parts.keyReader?.run() },
                 BackgroundWork { await parts.groupEvents.run() }, BackgroundWork { await parts.closings.run() },
             ]
-            if environment.isMeasured { background.append(BackgroundWork { await parts.events.watch() }) }
+            if environment.isMeasured { background.append(BackgroundWork { await parts.events.runner.watch() }) }
             return ServiceParts(
                 services: [parts.groupMethods, parts.methods],
                 background: background,

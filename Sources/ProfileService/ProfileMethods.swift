@@ -19,8 +19,8 @@ struct ProfileMethods: ProfileServiceHandler {
     let closings: AccountClosings
     let clock: WallClock
     let logger: Logger
-    /// Called after a commit that put something into the outbox.
-    let nudgeOutbox: @Sendable () -> Void
+    /// Called after a commit that stored an event for invites.
+    let phoneChanged: @Sendable () -> Void
 
     /// Identifies the users on whose behalf methods are called.
     var callers: ProvenCallers { currentCallers.current }

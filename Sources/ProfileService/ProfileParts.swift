@@ -19,15 +19,13 @@ struct ProfileParts: Sendable {
     /// The service's metrics.
     let metrics: [any MetricsSource]
     /// Delivers events about phone numbers to invites.
-    let relay: OutboxRelay<PhoneOutbox>
+    let phoneEvents: WorkRunner<PhoneEventWork>
     /// Delivers events for webhook targets to identity.
-    let events: EventRelay
+    let events: ServiceEvents
     /// Deletes expired data.
     let cleanup: Cleanup
     /// Reads the keys of proofs again; nil if they are given and not read.
     let keyReader: KeyReader?
-    private let outbox: PhoneOutbox
-    private let logger: Logger
 
     /// Puts the parts together. Nothing happens before they are registered and run.
     init(
@@ -39,27 +37,20 @@ struct ProfileParts: Sendable {
         clock: WallClock = .system,
         logger: Logger
     ) {
-        let delivery = PhoneEventDelivery(invites: invites)
-        let outbox = PhoneOutbox(database: database, clock: clock)
-        let relay = OutboxRelay(
-            store: outbox,
-            receiver: "invites",
-            logger: logger,
-            deliver: { try await delivery.deliver($0) }
-        )
-        let events = EventRelay(
+        let work = WorkTable(database) { clock.nowMilliseconds }
+        let phoneEvents = WorkRunner(PhoneEventWork(invites: invites), in: work, logger: logger)
+        self.phoneEvents = phoneEvents
+        let events = ServiceEvents(
             of: ProfileKeys.program,
+            in: work,
             database: database,
             clock: clock,
             logger: logger
         ) { request, options throws(RPCError) in try await identity.acceptEvents(request, options: options) }
         self.events = events
-        self.outbox = outbox
-        self.relay = relay
         let currentCallers = CurrentCallers(settings.callers.reading(clock), group: group)
         keyReader = settings.callerSource?.reader(for: currentCallers, clock: clock, logger: logger)
-        metrics = [OutboxMetricsList([relay.metrics, events.relay.metrics])] + (keyReader.map { [$0] } ?? [])
-        self.logger = logger
+        metrics = [WorkMetricsList([phoneEvents.metrics, events.runner.metrics])] + (keyReader.map { [$0] } ?? [])
         let store = ProfileStore(
             database: database,
             identifiers: IdentifierSource(clock: clock),
@@ -92,10 +83,7 @@ struct ProfileParts: Sendable {
             closings: AccountClosings(identity: identity, logger: logger),
             clock: clock,
             logger: logger,
-            nudgeOutbox: { relay.nudge() }
+            phoneChanged: { phoneEvents.nudge() }
         )
     }
-
-    /// Observes the backlog for invites until the task is cancelled.
-    func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

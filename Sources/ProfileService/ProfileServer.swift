@@ -8,7 +8,7 @@ import ServiceModels
 import ServiceStore
 
 /// The program `profile`: names, usernames and phone numbers, over gRPC.
-public struct ProfileServer: AccountServer, OutboxServer {
+public struct ProfileServer: AccountServer, WorkServer {
     /// The program's name.
     public static let programName = ProfileKeys.program
     /// Every key that it reads.
@@ -34,9 +34,9 @@ public struct ProfileServer: AccountServer, OutboxServer {
         try await runtime.migrate()
     }
 
-    /// Runs an operator's command on the outboxes: number events go to invites, webhook events to identity.
-    public func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await runtime.withDatabase { try await OutboxAdmin.profile($0, clock: .system).run(command) }
+    /// Runs an operator's command on held work: number events go to invites, webhook events to identity.
+    public func work(_ command: WorkCommand) async throws -> [String] {
+        try await runtime.withDatabase { try await WorkAdmin.profile($0, clock: .system).run(command) }
     }
 
     /// Counts the data of an account.
@@ -69,13 +69,13 @@ public struct ProfileServer: AccountServer, OutboxServer {
             )
             for source in parts.metrics { environment.metrics.add(source) }
             var background: [any Service] = [
-                parts.relay, parts.events.relay, BackgroundWork { await parts.events.ask() },
+                parts.phoneEvents, parts.events.runner, BackgroundWork { await parts.events.ask() },
                 BackgroundWork { await parts.cleanup.run() },
                 BackgroundWork { await parts.keyReader?.run() },
             ]
             if environment.isMeasured {
-                background.append(BackgroundWork { await parts.watchOutbox() })
-                background.append(BackgroundWork { await parts.events.watch() })
+                background.append(BackgroundWork { await parts.phoneEvents.watch() })
+                background.append(BackgroundWork { await parts.events.runner.watch() })
             }
             return ServiceParts(
                 services: [parts.methods],

@@ -8,8 +8,9 @@ import process_table
 # How each is made, and what of a finding tells it.
 BY_SQL = {
     # An event that was set aside.
-    "INSERT INTO profile.outbox (event_id, kind, phone, user_id, created_at, rejected_at, rejection) VALUES "
-    "(gen_random_uuid(), 'claimed', '639170000000', gen_random_uuid(), now(), now(), 'BAD')": "events left in profile.outbox",
+    "INSERT INTO profile.work (queue, event_id, key, user_id, created_at, data, parked_at, failure) VALUES "
+    "('phone_events', gen_random_uuid(), '639170000000', gen_random_uuid(), now(), '{\"kind\": \"claimed\"}', now(), 'BAD')":
+        "work left in profile.work",
     # A number whose news was lost.
     "UPDATE invites.phones SET user_id = NULL WHERE phone = (SELECT max(phone) FROM profile.phones)":
         "numbers of which invites knows another holder",

@@ -36,7 +36,7 @@ class Checks:
         self.counts = collections.Counter()
 
     def all(self):
-        self._outboxes_run_empty()
+        self._work_is_done()
         self._sweep()
         self._sessions()
         self._deleted_accounts()
@@ -56,11 +56,11 @@ class Checks:
 
     # News
 
-    def _outboxes_run_empty(self):
-        """Of every schema, those that are yet to be made as well."""
+    def _work_is_done(self):
+        """Of every schema."""
         tables = [row["name"] for row in self._rows(
-            "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE tablename LIKE '%outbox'")]
-        assert len(tables) >= 4, tables
+            "SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE tablename = 'work'")]
+        assert len(tables) == 3, tables
         waiting = {}
 
         def is_empty():
@@ -71,16 +71,15 @@ class Checks:
                     waiting[table] = count
             waiting["closings"] = int(self._stack.sql(
                 "SELECT count(*) FROM identity.account_closings WHERE profile_done_at IS NULL OR invites_done_at IS NULL"))
-            waiting["webhooks"] = int(self._stack.sql("SELECT count(*) FROM identity.webhook_deliveries"))
             return not any(waiting.values())
 
         try:
             process_table.wait_until(is_empty, self._quiet_seconds, "")
         except AssertionError:
             for table in tables:
-                self._find(f"events left in {table}", self._rows(f"SELECT * FROM {table} ORDER BY 1 LIMIT 100"))
-            self.findings.append(f"news that came to nobody: {waiting}")
-        self.counts["outboxes"] = len(tables)
+                self._find(f"work left in {table}", self._rows(f"SELECT * FROM {table} ORDER BY 1 LIMIT 100"))
+            self.findings.append(f"work that was not done: {waiting}")
+        self.counts["tables of work"] = len(tables)
 
     def _sweep(self):
         """What was under way in the moment of an account's closing is looked for a minute later, when invites cleans up next, which it

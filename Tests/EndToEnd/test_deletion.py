@@ -19,7 +19,7 @@ from app_clients import WAYS, client_of
 from stack import new_stack
 
 # Where the id of a closed account may stand: the audit log, the proof of the closing, and what keeps it from coming back.
-MAY_NAME_THE_ACCOUNT = {"identity.security_events", "identity.account_closings", "identity.webhook_deliveries", "profile.closed_accounts",
+MAY_NAME_THE_ACCOUNT = {"identity.security_events", "identity.account_closings", "identity.work", "profile.closed_accounts",
                         "invites.closed_accounts"}
 
 
@@ -87,7 +87,7 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
     # One by which they asked, and one that they made, by which they never can.
     assert before["invites"]["held"]["group_link_uses"] == 2
     # No target of webhooks wants to know.
-    assert all(before[name]["held"]["event_outbox"] == 0 for name in ("profile", "invites"))
+    assert all(before[name]["held"]["events"] == 0 for name in ("profile", "invites"))
     whole_profile = whole.get("/me").expect(200)
     secrets = {
         whole.person.email, whole.person.digits, whole.person.given_name, whole_profile["username"], whole.device_name,

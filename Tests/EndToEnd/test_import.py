@@ -135,7 +135,7 @@ def test_phone_code_accounts_come_in_once_and_their_seats_land(own_stack, tmp_pa
     process_table.wait_until(lambda: stack.sql(seat) == "1", SECONDS, "the seat")
 
     # Again: nothing is made, and what can't come in is told again.
-    count = "SELECT count(*) FROM profile.outbox"
+    count = "SELECT count(*) FROM profile.work WHERE queue = 'phone_events'"
     again = run(stack, tmp_path, "phone-codes", file, status=SOMETHING_REJECTED)
     assert "0 accounts made, 4 there already" in again.stderr
     assert told(tmp_path, "rejects") == rejected
@@ -261,7 +261,7 @@ def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
         "SELECT count(*) FROM profile.profiles WHERE phone LIKE '63918%' AND imported_at IS NOT NULL "
         "AND display_name LIKE 'Person %'") == str(count - 2)
     process_table.wait_until(
-        lambda: stack.sql("SELECT count(*) FROM profile.outbox") == "0", SECONDS, "that invites knows the numbers")
+        lambda: stack.sql("SELECT count(*) FROM profile.work WHERE queue = 'phone_events'") == "0", SECONDS, "that invites knows the numbers")
     registered = "SELECT count(*) FROM invites.phones WHERE phone LIKE '63918%' AND user_id IS NOT NULL"
     assert stack.sql(registered) == str(count - 2)
 

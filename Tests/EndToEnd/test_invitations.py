@@ -36,7 +36,7 @@ def registered(new_app):
 
 
 def wait_for_invitation(app):
-    """The number travels to the groups' service by the outbox."""
+    """The number travels to the groups' service by profile's queue phone_events."""
     return process_table.wait_until(lambda: invitations(app), LINK_SECONDS, "the invitation")
 
 

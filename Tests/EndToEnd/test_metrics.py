@@ -223,16 +223,16 @@ def test_connections_loops_and_database(stack, app):
     assert scrape(stack, "identity").sum("vestibule_postgres_statements_total") > before
 
 
-def test_the_outbox_tells_what_it_delivered_and_what_waits(stack, new_app):
-    before = scrape(stack, "profile").sum("vestibule_outbox_delivered_total")
+def test_work_that_is_done_and_waits_is_counted(stack, new_app):
+    before = scrape(stack, "profile").sum("vestibule_work_done_total", queue="phone_events")
     app = new_app()
     app.sign_in()
     app.complete()
     process_table.wait_until(
-        lambda: scrape(stack, "profile").sum("vestibule_outbox_delivered_total") > before, 10, "the delivery")
-    assert scrape(stack, "profile").sum("vestibule_outbox_set_aside_total") == 0
+        lambda: scrape(stack, "profile").sum("vestibule_work_done_total", queue="phone_events") > before, 10, "the delivery")
+    assert scrape(stack, "profile").sum("vestibule_work_parked_total") == 0
     process_table.wait_until(
-        lambda: {"vestibule_outbox_depth", "vestibule_outbox_oldest_age_seconds"} <= scrape(stack, "profile").names,
+        lambda: {"vestibule_work_waiting", "vestibule_work_oldest_age_seconds"} <= scrape(stack, "profile").names,
         10, "what waits to be counted")
 
 

@@ -111,7 +111,7 @@ def test_an_event_is_in_the_trace_of_its_write(traced):
         collector, lambda spans: {("vestibule-invites", SERVER), ("vestibule-profile", PRODUCER)} <= {
             (each.service, each.span.kind) for each in spans}, trace=trace)
     save = one(spans, "vestibule-profile", SERVER, "vestibule.profile.v1.ProfileService/UpdateProfile")
-    told = one(spans, "vestibule-profile", PRODUCER, "outbox invites")
+    told = one(spans, "vestibule-profile", PRODUCER, "work phone_events")
     call = one(spans, "vestibule-profile", CLIENT, applied)
     assert told.span.parent_span_id == save.span.span_id and call.span.parent_span_id == told.span.span_id
     assert one(spans, "vestibule-invites", SERVER, applied).span.parent_span_id == call.span.span_id

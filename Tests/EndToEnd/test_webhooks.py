@@ -70,9 +70,9 @@ def own_stack(targets, secrets):
     silent.close()
 
 
-def webhooks(stack, *arguments):
+def work(stack, *arguments):
     return subprocess.run(
-        [program("vestibule"), "webhooks", *arguments], env=process_table.environment(stack.process_of("identity")),
+        [program("identity"), "work", *arguments], env=process_table.environment(stack.process_of("identity")),
         capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
 
 
@@ -82,9 +82,14 @@ def sign_in(stack):
     return app
 
 
+# The work for targets.
+WORK = ("(SELECT event_id, substr(queue, 10) AS target, data ->> 'type' AS type, user_id, tries, failure, due_at, parked_at "
+        "FROM identity.work WHERE queue LIKE 'webhooks.%') webhooks")
+
+
 def rows(stack, app, columns="target"):
     return stack.sql(
-        f"SELECT {columns} FROM identity.webhook_deliveries WHERE user_id = '{app.user_id}' ORDER BY target").split("\n")
+        f"SELECT {columns} FROM {WORK} WHERE user_id = '{app.user_id}' ORDER BY target").split("\n")
 
 
 def example():
@@ -163,7 +168,7 @@ def test_what_happens_at_profile_and_invites_is_told(own_stack, targets, secrets
             assert each not in text
     for schema in ("profile", "invites"):
         process_table.wait_until(
-            lambda: own_stack.sql(f"SELECT count(*) FROM {schema}.event_outbox") == "0", SECONDS, f"the end of {schema}'s rows")
+            lambda: own_stack.sql(f"SELECT count(*) FROM {schema}.work WHERE queue = 'events'") == "0", SECONDS, f"the end of {schema}'s rows")
 
 
 def test_what_happens_while_identity_is_away_is_told_later(own_stack, targets, wanted):
@@ -173,15 +178,15 @@ def test_what_happens_while_identity_is_away_is_told_later(own_stack, targets, w
     try:
         # As a save writes it that was let in just before.
         own_stack.sql(
-            "INSERT INTO profile.event_outbox (event_id, type, user_id, created_at) VALUES "
-            f"('{app.user_id}', 'phone.changed', '{app.user_id}', now())")
+            "INSERT INTO profile.work (queue, event_id, user_id, created_at, data) VALUES "
+            f"('events', '{app.user_id}', '{app.user_id}', now(), " "'{\"type\": \"phone.changed\"}')")
         time.sleep(3)
         assert targets["all"].told("phone.changed", app.user_id) == []
     finally:
         os.kill(identity, signal.SIGCONT)
     (headers, _), = targets["all"].wait_for("phone.changed", app.user_id)
     assert headers["webhook-id"] == app.user_id
-    assert own_stack.sql("SELECT count(*) FROM profile.event_outbox WHERE rejected_at IS NOT NULL") == "0"
+    assert own_stack.sql("SELECT count(*) FROM profile.work WHERE parked_at IS NOT NULL") == "0"
 
 
 def test_the_standard_s_library_and_the_page_s_example_verify_every_message(own_stack, targets, secrets):
@@ -204,7 +209,7 @@ def test_the_standard_s_library_and_the_page_s_example_verify_every_message(own_
 
 def due(stack):
     """Has what waits be due now, which takes longer than a test can wait."""
-    stack.sql("UPDATE identity.webhook_deliveries SET next_at = now() WHERE parked_at IS NULL")
+    stack.sql("UPDATE identity.work SET due_at = now() WHERE parked_at IS NULL AND failure IS NOT NULL")
 
 
 def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_stack, targets):
@@ -216,40 +221,40 @@ def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_
     first = flaky.wait_for("account.deleted", app.user_id)
     process_table.wait_until(
         lambda: Metrics(own_stack.metrics_addresses["identity"]).sum(
-            "vestibule_identity_webhook_tries_total", target="flaky", outcome="failed") >= 1, SECONDS, "the failure")
+            "vestibule_work_failures_total", queue="webhooks.flaky") >= 1, SECONDS, "the failure")
     due(own_stack)
     flaky.wait_for("account.deleted", app.user_id, 2)
     # Three days later.
-    own_stack.sql("UPDATE identity.webhook_deliveries SET tried_from = now() - interval '4 days' WHERE target = 'flaky'")
+    own_stack.sql("UPDATE identity.work SET retried_at = now() - interval '4 days' WHERE queue = 'webhooks.flaky'")
     process_table.wait_until(
-        lambda: own_stack.sql("SELECT tries > 1 AND failure IS NOT NULL AND next_at > now() + interval '4 seconds' AND "
-                              "next_at < now() + interval '40 seconds' OR parked_at IS NOT NULL "
-                              "FROM identity.webhook_deliveries WHERE target = 'flaky'") == "t", SECONDS, "the second failure")
+        lambda: own_stack.sql("SELECT tries > 1 AND failure IS NOT NULL AND due_at > now() + interval '4 seconds' AND "
+                              "due_at < now() + interval '40 seconds' OR parked_at IS NOT NULL "
+                              "FROM identity.work WHERE queue = 'webhooks.flaky'") == "t", SECONDS, "the second failure")
     due(own_stack)
     process_table.wait_until(
-        lambda: "status 500" in webhooks(own_stack, "list", "--target", "flaky").stdout, SECONDS,
-        lambda: f"a parked event; there is {webhooks(own_stack, 'list').stdout}")
-    listed = webhooks(own_stack, "list", "--target", "flaky").stdout
+        lambda: "parked" in work(own_stack, "list", "--queue", "webhooks.flaky").stdout, SECONDS,
+        lambda: f"a parked event; there is {work(own_stack, 'list').stdout}")
+    listed = work(own_stack, "list", "--queue", "webhooks.flaky").stdout
     event_id = first[0][0]["webhook-id"]
-    assert re.fullmatch(rf"{event_id}  flaky  account.deleted  \S+  parked \S+  tries: 3  status 500\n", listed)
-    shown = webhooks(own_stack, "show", event_id).stdout
+    assert re.fullmatch(r"\d+  webhooks.flaky  .*\"account.deleted\".*  parked  tries: 3  status 500\n", listed), listed
+    shown = work(own_stack, "show", event_id).stdout
     assert app.user_id in shown and "status 500" in shown
-    assert webhooks(own_stack, "show", app.user_id).returncode == 1
+    assert work(own_stack, "show", app.user_id).returncode == 1
     process_table.wait_until(
-        lambda: Metrics(own_stack.metrics_addresses["identity"]).sum("vestibule_identity_webhooks_parked", target="flaky") == 1,
+        lambda: Metrics(own_stack.metrics_addresses["identity"]).sum("vestibule_work_parked", queue="webhooks.flaky") == 1,
         SECONDS, "the metric")
     assert lint(Metrics(own_stack.metrics_addresses["identity"]).text) == ""
 
     count = len(flaky.told("account.deleted", app.user_id))
     flaky.status, flaky.headers = 200, {}
-    replayed = webhooks(own_stack, "replay", event_id)
+    replayed = work(own_stack, "retry", event_id)
     assert (replayed.returncode, replayed.stdout) == (0, "1 will be retried\n"), replayed.stderr
     told = flaky.wait_for("account.deleted", app.user_id, count + 1)
     assert {headers["webhook-id"] for headers, _ in told} == {event_id}
     process_table.wait_until(
         lambda: "flaky" not in rows(own_stack, app), SECONDS, lambda: f"an end of {rows(own_stack, app)}")
-    assert webhooks(own_stack, "replay", event_id).returncode == 1
-    assert webhooks(own_stack, "replay").returncode == 64
+    assert work(own_stack, "retry", event_id).returncode == 1
+    assert work(own_stack, "retry").returncode == 64
 
 
 def test_a_redirect_is_not_followed(own_stack, targets):
@@ -285,13 +290,13 @@ def test_a_target_that_is_gone_is_stopped(own_stack, targets):
     app.delete()
     flaky.wait_for("account.deleted", app.user_id)
     process_table.wait_until(
-        lambda: "status 410" in webhooks(own_stack, "list", "--target", "flaky").stdout, SECONDS, "the parked event")
+        lambda: "status 410" in work(own_stack, "list", "--queue", "webhooks.flaky").stdout, SECONDS, "the parked event")
     flaky.status = 200
     other.delete()
     targets["all"].wait_for("account.deleted", other.user_id)
     time.sleep(2.5)
     assert flaky.told("account.deleted", other.user_id) == []
-    assert webhooks(own_stack, "replay", "--target", "flaky").returncode == 0
+    assert work(own_stack, "retry", "--queue", "webhooks.flaky").returncode == 0
     flaky.wait_for("account.deleted", other.user_id)
     flaky.wait_for("account.deleted", app.user_id, 2)
 
@@ -327,7 +332,7 @@ def test_what_a_replica_had_that_is_killed_is_told_by_the_next(own_stack, tmp_pa
         target.wait_for("account.created", app.user_id)
         first.kill()
         first.wait()
-    assert own_stack.sql(f"SELECT tries FROM identity.webhook_deliveries WHERE target = 'held' AND user_id = '{app.user_id}'") == "1"
+    assert own_stack.sql(f"SELECT tries FROM {WORK} WHERE target = 'held' AND user_id = '{app.user_id}'") == "1"
     target.pause = 0
     with replica(own_stack, tmp_path, target):
         # Its while is over.

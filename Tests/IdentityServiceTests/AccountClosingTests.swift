@@ -97,7 +97,7 @@ struct AccountClosingTests {
                 try await service.delete(refreshed.accessToken)
             }
             _ = try await service.check(refreshed.accessToken)
-            #expect(try await service.count("outbox") == 0)
+            #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == 0)
             let recent = try await service.signInAnew()
             service.pass(seconds: 590)
             try await service.delete(recent.accessToken)
@@ -125,7 +125,7 @@ struct AccountClosingTests {
             try await service.delete(session.accessToken)
             try await service.delete(session.accessToken)
             #expect(try await service.count("account_closings") == 1)
-            #expect(try await service.count("outbox") == 2)
+            #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == 2)
             await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { try await service.delete("nonsense") }
             // A session that ended another way deletes nothing.
             try await service.signOut(accessToken: other.accessToken)
@@ -168,7 +168,7 @@ struct AccountClosingTests {
         }
     }
 
-    @Test(arguments: ["outbox", "account_closings", "security_events", "revocations"])
+    @Test(arguments: ["work", "account_closings", "security_events", "revocations"])
     func `A deletion that breaks off anywhere leaves all as it was`(table: String) async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
@@ -204,7 +204,7 @@ struct AccountClosingTests {
                     try await tasks.waitForAll()
                 }
                 #expect(try await service.count("account_closings") == Int64(round + 1))
-                #expect(try await service.count("outbox") == Int64(2 * round + 2))
+                #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == Int64(2 * round + 2))
                 // Whoever came after is one person, with all that belongs to one.
                 #expect(try await service.count("accounts") <= 1)
                 #expect(try await service.count("provider_identities") == service.count("accounts"))
@@ -220,7 +220,7 @@ struct AccountClosingTests {
                 for userID in left { try await service.remove(userID) }
                 try await service.database.execute("DELETE FROM account_closings WHERE why = 'operator'")
                 try await service.database.execute(
-                    "DELETE FROM outbox WHERE user_id NOT IN (SELECT user_id FROM account_closings)"
+                    "DELETE FROM work WHERE user_id NOT IN (SELECT user_id FROM account_closings)"
                 )
                 service.pass(seconds: 1)
             }

@@ -4,6 +4,7 @@ import JOSE
 import Models
 import RPC
 import ServiceKit
+import ServiceStore
 import SwiftProtobuf
 import Testing
 
@@ -81,7 +82,7 @@ extension TestService {
 
     /// Runs the relay of proofs beside a body.
     func relayingProofs(_ body: () async throws -> Void) async throws {
-        let task = Task { try await parts.phoneProofs.relay.run() }
+        let task = Task { try await parts.phoneProofs.runner.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         task.cancel()

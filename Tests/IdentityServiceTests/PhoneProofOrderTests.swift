@@ -28,7 +28,9 @@ struct PhoneProofOrderTests {
             #expect(try await service.prove(newer, by: session).isPending)
             #expect(service.others.proofs.isEmpty)
             try await service.relayingProofs {
-                try await eventually("both are told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("both are told") {
+                    try await service.count("work WHERE queue = 'phone_proofs'") == 0
+                }
             }
             #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second])
         }
@@ -49,7 +51,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
             try await service.relayingProofs {
-                try await eventually("it is told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("it is told") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
             }
             #expect(try await !service.prove(text, by: session).isPending)
             let events = try await service.phoneEvents()
@@ -82,11 +84,14 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", .unavailable)
             try await signIn()
             try await signIn()
-            #expect(try await service.count("phone_proofs") == 1, "while it waits it isn't told again")
+            #expect(
+                try await service.count("work WHERE queue = 'phone_proofs'") == 1,
+                "while it waits it isn't told again"
+            )
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = outcome }))
             try await service.relayingProofs {
-                try await eventually("it is told") { try await service.count("phone_proofs") == 0 }
+                try await eventually("it is told") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
             }
             try await signIn(after: pause)
             #expect(service.others.proofs.count == 2)
@@ -168,13 +173,13 @@ struct PhoneProofOrderTests {
             try await service.relayingProofs {
                 if isTold {
                     try await eventually("it is told, and waits") {
-                        try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
+                        try await service.count("work WHERE queue = 'phone_proofs' AND failure IS NOT NULL") == 1
                     }
                     try await move()
                 }
                 try await eventually("it is told") {
                     service.clock.advance(seconds: 60)
-                    return try await service.count("phone_proofs") == 0
+                    return try await service.count("work WHERE queue = 'phone_proofs'") == 0
                 }
             }
             #expect(service.others.proofs.last?.userID == apple.userID)

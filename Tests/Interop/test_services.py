@@ -235,7 +235,7 @@ def test_a_group_that_waits_for_a_phone(profile, invites, sign_in):
         groups = invites.ListGroups(group_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=guest).groups
         if [entry.group_id for entry in groups] == [group.group_id]:
             break
-        assert time.monotonic() < end, "the outbox has not linked the member"
+        assert time.monotonic() < end, "the member is not linked"
         time.sleep(0.05)
     members = invites.ListMembers(
         group_pb2.ListMembersRequest(group_id=group.group_id), timeout=SECONDS, metadata=guest).members

@@ -4,6 +4,7 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import ServiceStore
 import Testing
 
 @testable import InvitesService
@@ -56,7 +57,7 @@ import Testing
             try await service.apply(claimed(4, by: maria))
             #expect(try await service.waiting() == told)
 
-            let relay = Task { try await service.parts.events.relay.run() }
+            let relay = Task { try await service.parts.events.runner.run() }
             for _ in 0..<6_000 where service.identity.events.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
             for _ in 0..<6_000 {
                 if try await service.waiting().isEmpty { break }
@@ -87,7 +88,7 @@ import Testing
             #expect(
                 try await service.waiting() == ["\(mallory) \(group) \(id)", "\(jose) \(group) \(id)"]
             )
-            #expect(try await service.count("SELECT count(DISTINCT event_id) FROM event_outbox") == 2)
+            #expect(try await service.count("SELECT count(DISTINCT event_id) FROM work") == 2)
         }
     }
 
@@ -101,7 +102,7 @@ import Testing
             try await service.add(phone(1), to: group, by: maria)
             let kept = try await service.add(phone(2), to: group, by: maria)
             #expect(
-                try await AccountStore(database: service.database).trace(jose).held.map(\.name).contains("event_outbox")
+                try await AccountStore(database: service.database).trace(jose).held.map(\.name).contains("events")
             )
             try await service.close(jose)
             #expect(try await service.waiting() == ["\(ana) \(group) \(kept.memberID)"])
@@ -117,7 +118,7 @@ extension InvitesFixture {
     /// The events that wait, oldest first, as `user group member`.
     func waiting() async throws -> [String] {
         try await database.query(
-            "SELECT user_id || ' ' || group_id || ' ' || member_id FROM event_outbox ORDER BY id"
+            "SELECT concat_ws(' ', user_id, data ->> 'group_id', data ->> 'member_id') FROM work ORDER BY id"
         ).map { try $0.decode(0, as: String.self) }
     }
 }

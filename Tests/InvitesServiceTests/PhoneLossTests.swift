@@ -79,9 +79,9 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             let error = try await failure { try await service.members(of: group, askedBy: mallory) }
             #expect(error.reason == "NOT_A_MEMBER")
             // Both landings are told, each by an id of its own.
-            let told = "SELECT count(DISTINCT event_id) FROM event_outbox WHERE type = 'group.joined'"
+            let told = "SELECT count(DISTINCT event_id) FROM work WHERE data ->> 'type' = 'group.joined'"
             #expect(try await service.count(told) == 2)
-            #expect(try await service.count("SELECT count(*) FROM event_outbox WHERE user_id = '\(jose)'") == 1)
+            #expect(try await service.count("SELECT count(*) FROM work WHERE user_id = '\(jose)'") == 1)
         }
     }
 

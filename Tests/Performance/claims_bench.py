@@ -39,7 +39,7 @@ SELECT user_id, display_name, username, phone, updated_at, proven_phone, phone_t
 INSERT INTO profiles (user_id) VALUES (md5(:n::text)::uuid) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id RETURNING user_id, display_name, username, phone, updated_at, proven_phone, phone_taken_at, avatar, revision, phone_tries, phone_tries_since, phone_claims, phone_claims_since, phone_chosen_at;
 SELECT FROM closed_accounts WHERE user_id = md5(:n::text)::uuid;
 INSERT INTO phones (phone, user_id, claimed_at) SELECT (FIRST + :n)::text, md5(:n::text)::uuid, now() WHERE NOT EXISTS (SELECT FROM phone_cool_downs WHERE phone = (FIRST + :n)::text AND user_id <> md5(:n::text)::uuid AND until > now()) ON CONFLICT (phone) DO NOTHING;
-WITH freed_phone AS (DELETE FROM phones WHERE phone = NULL::text AND user_id = md5(:n::text)::uuid), freed_username AS (DELETE FROM usernames WHERE username_key = NULL::text AND user_id = md5(:n::text)::uuid), events AS (INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace) SELECT event_id, kind, phone, md5(:n::text)::uuid, now(), NULL FROM unnest(ARRAY[gen_random_uuid()], ARRAY['claimed'], ARRAY[(FIRST + :n)::text]) WITH ORDINALITY AS event (event_id, kind, phone, position) ORDER BY position), told AS (INSERT INTO event_outbox (event_id, type, user_id, created_at, trace) SELECT event_id, type, md5(:n::text)::uuid, now(), NULL FROM unnest(ARRAY[gen_random_uuid(), gen_random_uuid()], ARRAY['phone.changed', 'profile.completed']) AS event (event_id, type) JOIN wanted_events USING (type)) UPDATE profiles SET display_name = 'Load Generator', username = NULL, phone = (FIRST + :n)::text, proven_phone = NULL, phone_taken_at = NULL, avatar = NULL, revision = 1, updated_at = now(), phone_chosen_at = COALESCE(now(), phone_chosen_at), phone_claims = 1, phone_claims_since = now() WHERE user_id = md5(:n::text)::uuid;
+WITH freed_phone AS (DELETE FROM phones WHERE phone = NULL::text AND user_id = md5(:n::text)::uuid), freed_username AS (DELETE FROM usernames WHERE username_key = NULL::text AND user_id = md5(:n::text)::uuid), events AS (INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data) SELECT 'phone_events', event_id, phone, md5(:n::text)::uuid, now(), NULL, jsonb_build_object('kind', kind) FROM unnest(ARRAY[gen_random_uuid()], ARRAY['claimed'], ARRAY[(FIRST + :n)::text]) WITH ORDINALITY AS event (event_id, kind, phone, position) ORDER BY position), told AS (INSERT INTO work (queue, event_id, user_id, created_at, trace, data) SELECT 'events', event_id, md5(:n::text)::uuid, now(), NULL, jsonb_build_object('type', type) FROM unnest(ARRAY[gen_random_uuid(), gen_random_uuid()], ARRAY['phone.changed', 'profile.completed']) AS event (event_id, type) JOIN wanted_events USING (type)) UPDATE profiles SET display_name = 'Load Generator', username = NULL, phone = (FIRST + :n)::text, proven_phone = NULL, phone_taken_at = NULL, avatar = NULL, revision = 1, updated_at = now(), phone_chosen_at = COALESCE(now(), phone_chosen_at), phone_claims = 1, phone_claims_since = now() WHERE user_id = md5(:n::text)::uuid;
 COMMIT;
 """
 
@@ -70,7 +70,7 @@ def await_phones(stack, count, first=0):
 
 def waiting(stack):
     """How many saves invites was not told of yet."""
-    return int(stack.sql("SELECT count(*) FROM profile.outbox"))
+    return int(stack.sql("SELECT count(*) FROM profile.work WHERE queue = 'phone_events'"))
 
 
 def drained_seconds(stack):
@@ -92,7 +92,7 @@ def _pgbench(stack, options, script):
     if not rate:
         raise BenchError(f"pgbench: {text[-300:]}")
     # What it wrote is not to be told: it is no work of ours.
-    stack.sql(f"DELETE FROM profile.outbox WHERE phone::bigint >= {PEER_FIRST_PHONE}", timeout_seconds=SQL_SECONDS_MAX)
+    stack.sql(f"DELETE FROM profile.work WHERE key::bigint >= {PEER_FIRST_PHONE}", timeout_seconds=SQL_SECONDS_MAX)
     return float(rate[1])
 
 

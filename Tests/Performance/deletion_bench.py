@@ -48,15 +48,15 @@ def _delete(stack, count):
         SET search_path = identity;
         BEGIN;
         INSERT INTO account_closings (user_id, why, closed_at) SELECT {IDENTIFIER}, 'deleted', now() FROM {numbers};
-        INSERT INTO outbox (receiver, event_id, user_id, created_at)
-            SELECT receiver, gen_random_uuid(), {IDENTIFIER}, now()
+        INSERT INTO work (queue, event_id, user_id, created_at)
+            SELECT 'closings.' || receiver, gen_random_uuid(), {IDENTIFIER}, now()
             FROM {numbers}, (VALUES ('profile'), ('invites')) AS receivers (receiver) ORDER BY n;
         COMMIT;
-        ANALYZE outbox;""", timeout_seconds=SQL_SECONDS_MAX)
+        ANALYZE work;""", timeout_seconds=SQL_SECONDS_MAX)
 
 
 def _waiting(stack):
-    return int(stack.sql("SELECT count(*) FROM identity.outbox"))
+    return int(stack.sql("SELECT count(*) FROM identity.work WHERE queue LIKE 'closings.%'"))
 
 
 def _sign_ins(stack, options):

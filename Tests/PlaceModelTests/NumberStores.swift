@@ -138,8 +138,9 @@ struct NumberStores: Sendable {
         state.refused = Set(try row.decode(1, as: [PostgresUUID].self).map { EventID($0) })
         for row in try await database.query(
             """
-            SELECT event_id, kind = 'claimed', phone, user_id, by_deletion, is_proven, taken_from FROM outbox
-            WHERE phone = ANY(\(scope.phones)) ORDER BY id
+            SELECT event_id, data ->> 'kind' = 'claimed', key, user_id, COALESCE((data ->> 'by_deletion')::boolean, false),
+                COALESCE((data ->> 'is_proven')::boolean, false), (data ->> 'taken_from')::uuid FROM work
+            WHERE queue = 'phone_events' AND key = ANY(\(scope.phones)) ORDER BY id
             """
         ) {
             state.outbox.append(
@@ -158,7 +159,7 @@ struct NumberStores: Sendable {
 
     /// Events that were told.
     func forget(_ events: [EventID]) async throws {
-        try await database.execute("DELETE FROM outbox WHERE event_id = ANY(\(events.map(\.uuid)))")
+        try await database.execute("DELETE FROM work WHERE event_id = ANY(\(events.map(\.uuid)))")
     }
 }
 

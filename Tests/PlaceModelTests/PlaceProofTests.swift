@@ -29,7 +29,7 @@ struct PlaceProofTests {
         ),
         Fault(kind: .other, sql: "UPDATE members SET unconfirmed_at = now() WHERE phone IS NOT NULL"),
         Fault(kind: .other, sql: "UPDATE quotas SET count = count + 1 WHERE kind = 'adds'"),
-        Fault(kind: .other, sql: "DELETE FROM event_outbox"),
+        Fault(kind: .other, sql: "DELETE FROM work WHERE queue = 'events'"),
     ]
 
     @Test func `A seat that goes, comes twice or is another's is told as that`() async throws {

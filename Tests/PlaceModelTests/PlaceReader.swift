@@ -182,7 +182,7 @@ extension PlaceState {
             }
         }
         for row in try await database.query(
-            "SELECT user_id, group_id FROM event_outbox WHERE user_id = ANY(\(users)) AND type = 'group.joined'"
+            "SELECT user_id, (data ->> 'group_id')::uuid FROM work WHERE user_id = ANY(\(users)) AND data ->> 'type' = 'group.joined'"
         ) {
             let groupID = GroupID(try row.decode(1, as: PostgresUUID.self))
             told[Landing(userID: UserID(try row.decode(0, as: PostgresUUID.self)), groupID: groupID), default: 0] += 1

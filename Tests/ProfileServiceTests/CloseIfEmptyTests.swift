@@ -36,7 +36,7 @@ import Testing
             #expect(try await !service.closeIfEmpty(maria, 1))
             #expect(try await !service.closeIfEmpty(jose, 2))
             #expect(try await service.profile(maria).displayName == "Maria")
-            try await service.database.execute("DELETE FROM outbox")
+            try await service.database.execute("DELETE FROM work")
             try await service.database.execute("UPDATE profiles SET phone = NULL, username = NULL")
             // A call of before that comes late.
             #expect(try await !service.closeIfEmpty(maria, 1))
@@ -50,9 +50,9 @@ import Testing
             try await service.update(maria, phone: phone(1))
             try await service.database.execute("UPDATE profiles SET phone = NULL")
             #expect(try await !service.closeIfEmpty(maria, 1))
-            try await service.database.execute("UPDATE outbox SET rejected_at = now(), rejection = 'X'")
+            try await service.database.execute("UPDATE work SET parked_at = now(), failure = 'X'")
             #expect(try await !service.closeIfEmpty(maria, 2))
-            try await service.database.execute("DELETE FROM outbox")
+            try await service.database.execute("DELETE FROM work")
             #expect(try await service.closeIfEmpty(maria, 3))
             service.clock.advance(milliseconds: 86_400_000)
             await service.parts.cleanup.clean()
@@ -92,7 +92,7 @@ import Testing
                 service.invites.mend()
                 service.clock.advance(milliseconds: 3_600_000)
                 try await eventually("it is told") { service.invites.told.count == 2 }
-                #expect(try await service.count("SELECT count(*) FROM outbox WHERE rejected_at IS NOT NULL") == 0)
+                #expect(try await service.count("SELECT count(*) FROM work WHERE parked_at IS NOT NULL") == 0)
             }
         }
     }

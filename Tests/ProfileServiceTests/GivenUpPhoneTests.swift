@@ -36,7 +36,10 @@ import Testing
             }
             #expect(try await service.toldInFull().last == "claimed 1 \(jose) proven from \(mallory)")
             #expect(try await service.profile(mallory) == before, "which gave the number up by itself")
-            #expect(try await service.count("SELECT count(*) FROM event_outbox WHERE user_id = '\(mallory)'") == 2)
+            #expect(
+                try await service.count("SELECT count(*) FROM work WHERE queue = 'events' AND user_id = '\(mallory)'")
+                    == 2
+            )
             // It is told once: the next one who proves the number finds somebody who has.
             service.identity.see(jose, atMilliseconds: 1)
             let next = try await service.prove(e164(1), of: someone())

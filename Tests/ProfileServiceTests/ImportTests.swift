@@ -151,7 +151,7 @@ import Testing
                     nowMilliseconds: 1
                 ) { _ in throw Full() }
             }
-            for table in ["profiles", "phones", "outbox", "account_imports"] {
+            for table in ["profiles", "phones", "work", "account_imports"] {
                 #expect(try await service.count("SELECT count(*) FROM \(table)") == 0)
             }
         }
@@ -180,7 +180,10 @@ import Testing
             #expect(try await service.count(wrong) == 0)
             // The last word on each number is its owner's.
             let last =
-                "SELECT count(DISTINCT phone) FROM outbox o WHERE is_proven AND id = (SELECT max(id) FROM outbox WHERE phone = o.phone)"
+                """
+                SELECT count(DISTINCT key) FROM work w WHERE queue = 'phone_events' AND (data ->> 'is_proven')::boolean
+                    AND id = (SELECT max(id) FROM work WHERE key = w.key)
+                """
             #expect(try await service.count(last) == 40)
         }
     }

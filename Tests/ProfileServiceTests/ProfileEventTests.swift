@@ -6,6 +6,7 @@ import ProfileDomain
 import RPC
 import ServiceKit
 import ServiceModels
+import ServiceStore
 import SwiftProtobuf
 import TestWaits
 import Testing
@@ -85,8 +86,8 @@ import Testing
             let ids = Set(try await service.waiting("event_id::text"))
             service.identity.failure = .unavailable
             #expect(await service.parts.events.askOnce() == false)
-            let relay = service.quickRelay()
-            let task = Task { try await relay.relay.run() }
+            let runner = service.quickRunner()
+            let task = Task { try await runner.run() }
             try await Task.sleep(for: .milliseconds(50))
             #expect(Set(try await service.waiting("event_id::text")) == ids && service.identity.events.isEmpty)
             service.identity.failure = nil
@@ -109,16 +110,16 @@ import Testing
             service.identity.refuse(maria)
             try await service.update(maria, displayName: "Maria", phone: phone(1))
             try await service.update(jose, displayName: "Jose", phone: phone(2))
-            let relay = service.quickRelay()
-            let task = Task { try await relay.relay.run() }
+            let runner = service.quickRunner()
+            let task = Task { try await runner.run() }
             try await eventually("the other's are told") { service.identity.events.count == 2 }
             try await eventually("hers are tried for ever") {
                 service.clock.advance(milliseconds: 3_600_000)
-                return try await service.count("SELECT coalesce(min(failures), 0) FROM event_outbox") > 20
+                return try await service.count("SELECT coalesce(min(tries), 0) FROM work WHERE queue = 'events'") > 20
             }
             task.cancel()
             try await task.value
-            #expect(try await service.count("SELECT count(*) FROM event_outbox WHERE rejected_at IS NOT NULL") == 0)
+            #expect(try await service.count("SELECT count(*) FROM work WHERE parked_at IS NOT NULL") == 0)
             #expect(service.identity.events.allSatisfy { $0.userID == jose.description })
             // For a month.
             service.clock.advance(milliseconds: 34 * 86_400_000)
@@ -164,11 +165,11 @@ import Testing
             try await service.update(ana, phone: phone(3))
             _ = try await service.client.releasePhone(.with { $0.userID = ana.description })
             let trace = try await AccountData.trace(maria, in: service.database)
-            #expect(trace.held.first { $0.name == "event_outbox" }?.count == 2)
+            #expect(trace.held.first { $0.name == "events" }?.count == 2)
             #expect(try await AccountData.export(maria, in: service.database).contains("profile.completed"))
             try await service.close(maria)
             // Absorbed by another account.
-            try await service.database.execute("DELETE FROM outbox")
+            try await service.database.execute("DELETE FROM work WHERE queue = 'phone_events'")
             let absorption = ProfileV1.CloseIfEmptyRequest.with {
                 ($0.userID, $0.absorptionID) = (ana.description, someone().description)
             }
@@ -182,22 +183,17 @@ import Testing
 
 extension ProfileFixture {
     /// The events that wait for identity, oldest first, in words.
-    fileprivate func waiting(_ columns: String = "type || ' ' || user_id") async throws -> [String] {
-        try await database.query("SELECT \(unsafeSQL: columns) FROM event_outbox ORDER BY id").map { try $0.decode(0) }
+    fileprivate func waiting(_ columns: String = "concat_ws(' ', data ->> 'type', user_id)") async throws -> [String] {
+        try await database.query("SELECT \(unsafeSQL: columns) FROM work WHERE queue = 'events' ORDER BY id").map {
+            try $0.decode(0)
+        }
     }
 
-    /// What tells identity, without waits.
-    fileprivate func quickRelay() -> EventRelay {
-        var configuration = OutboxRelay<EventOutbox>.Configuration()
-        configuration.pollInterval = .milliseconds(5)
-        configuration.backoff = Backoff(first: .milliseconds(1), max: .milliseconds(5))
-        let client = IdentityServiceClient(InProcessChannel(Router(identity)))
-        return EventRelay(
-            of: "profile",
-            database: database,
-            clock: clock.clock,
-            logger: Logger(label: "test"),
-            configuration: configuration
-        ) { request, options throws(RPCError) in try await client.acceptEvents(request, options: options) }
+    /// Delivers events to identity, without waits.
+    fileprivate func quickRunner() -> WorkRunner<ServiceEventWork> {
+        var rules = parts.events.runner.kind.rules
+        rules.pollInterval = .milliseconds(5)
+        rules.outage = Backoff(first: .milliseconds(1), max: .milliseconds(5))
+        return WorkRunner(parts.events.runner.kind, in: workTable, rules: rules, logger: Logger(label: "test"))
     }
 }

@@ -31,9 +31,9 @@ extension ProfileFixture {
     func toldInFull() async throws -> [String] {
         try await database.query(
             """
-            SELECT kind || ' ' || right(phone, 1) || ' ' || user_id::text || CASE WHEN is_proven THEN ' proven' ELSE '' END
-                || COALESCE(' from ' || taken_from::text, '')
-            FROM outbox ORDER BY id
+            SELECT concat_ws(' ', data ->> 'kind', right(key, 1), user_id, CASE WHEN data ->> 'is_proven' = 'true' THEN 'proven' END,
+                'from ' || (data ->> 'taken_from'))
+            FROM work WHERE queue = 'phone_events' ORDER BY id
             """
         ).map { try $0.decode(0, as: String.self) }
     }

@@ -110,9 +110,9 @@ struct ProfileFixture: Sendable {
         try result.get()
     }
 
-    /// Runs the relay beside a body and stops it after.
+    /// Delivers phone events beside a body, and stops after it.
     func relaying(_ body: () async throws -> Void) async throws {
-        let task = Task { try await parts.relay.run() }
+        let task = Task { try await parts.phoneEvents.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         task.cancel()
@@ -166,14 +166,38 @@ struct ProfileFixture: Sendable {
     /// The events that wait, oldest first, as `kind phone user`.
     func waitingEvents() async throws -> [String] {
         try await database.query(
-            "SELECT kind || ' ' || phone || ' ' || user_id::text FROM outbox WHERE rejected_at IS NULL ORDER BY id"
+            """
+            SELECT concat_ws(' ', data ->> 'kind', key, user_id) FROM work
+            WHERE queue = 'phone_events' AND parked_at IS NULL ORDER BY id
+            """
         ).map { try $0.decode(0, as: String.self) }
     }
 
-    /// What `profile outbox` says.
+    /// The table of work.
+    var workTable: WorkTable { WorkTable(database) { [clock] in clock.clock.nowMilliseconds } }
+
+    /// Parks the oldest event that waits, and returns the names of those that are parked.
     @discardableResult
-    func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await OutboxAdmin.profile(database, clock: clock.clock).run(command)
+    func parkOldest() async throws -> [WorkName] {
+        try await database.execute(
+            """
+            UPDATE work SET parked_at = now(), failure = 'BAD', tries = 1
+            WHERE id = (SELECT min(id) FROM work WHERE queue = 'phone_events' AND parked_at IS NULL)
+            """
+        )
+        let rows = try await database.query("SELECT id FROM work WHERE parked_at IS NOT NULL ORDER BY id")
+        return try rows.map { .number(try $0.decode(0)) }
+    }
+
+    /// Lists held work.
+    func heldWork(showsNumbers: Bool = false) async throws -> [String] {
+        try await work(.list(queue: nil, includesWaiting: false, limit: 10, showsNumbers: showsNumbers))
+    }
+
+    /// What `profile work` prints.
+    @discardableResult
+    func work(_ command: WorkCommand) async throws -> [String] {
+        try await WorkAdmin.profile(database, clock: clock.clock).run(command)
     }
 
     func count(_ sql: String) async throws -> Int64 {

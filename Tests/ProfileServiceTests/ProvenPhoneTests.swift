@@ -60,7 +60,7 @@ import Testing
                     "claimed 1 \(jose) proven from \(mallory)",
                 ]
             )
-            let webhooks = "SELECT count(*) FROM event_outbox WHERE type = 'phone.changed'"
+            let webhooks = "SELECT count(*) FROM work WHERE data ->> 'type' = 'phone.changed'"
             #expect(try await service.count(webhooks) == 4)
             // Typing it again is refused as any number that somebody has; another one ends the notice.
             let error = try await failure { try await service.update(mallory, phone: phone(1)) }

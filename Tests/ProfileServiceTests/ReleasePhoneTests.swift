@@ -105,7 +105,10 @@ import Testing
             #expect(try await service.count(differing) == 0)
             // What others were told adds up to what is so.
             let told =
-                "SELECT count(*) FILTER (WHERE kind = 'claimed') - count(*) FILTER (WHERE kind = 'released') FROM outbox"
+                """
+                SELECT count(*) FILTER (WHERE data ->> 'kind' = 'claimed') - count(*) FILTER (WHERE data ->> 'kind' = 'released')
+                FROM work
+                """
             #expect(try await service.count(told) == service.count("SELECT count(*) FROM phones"))
         }
     }

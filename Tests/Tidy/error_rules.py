@@ -5,9 +5,9 @@ import re
 TABLE = "proto/vestibule/app/v1/errors.proto"
 
 # Keeps reasons in a table, for operators.
-_OUTBOX = "Sources/ServiceStore/Store/TableOutbox.swift"
+_WORK = "Sources/ServiceStore/Store/Work/"
 # Errors of the development programs, and those that a dialect spells in its own words.
-_FOREIGN = ("Sources/ProviderSimulator/", "Sources/Load/", "Sources/GatewayService/Dialects/", _OUTBOX)
+_FOREIGN = ("Sources/ProviderSimulator/", "Sources/Load/", "Sources/GatewayService/Dialects/", _WORK)
 _ROW = re.compile(
     r"ERROR_REASON_(\w+) = \d+\s*\[\(options\.v1\.http\) = (\d+)(?:, \(options\.v1\.grpc\) = \"(\w+)\")?, "
     r"\(options\.v1\.action\) = \w+\];")

@@ -9,8 +9,8 @@ struct IdentityCommand: AsyncParsableCommand {
         IdentityServer.self,
         abstract: "Verifies sign-ins, keeps accounts and sessions.",
         [
-            Check.self, EndSessions.self, Webhooks.self, AppleTransfer.self, ImportAccounts.self,
-            Outbox<IdentityServer>.self,
+            Check.self, EndSessions.self, AppleTransfer.self, ImportAccounts.self,
+            Work<IdentityServer>.self,
             Account<IdentityServer>.self,
         ]
     )

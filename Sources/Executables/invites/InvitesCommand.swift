@@ -8,6 +8,6 @@ struct InvitesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         InvitesServer.self,
         abstract: "Keeps groups, their members and those they wait for.",
-        [Outbox<InvitesServer>.self, Account<InvitesServer>.self]
+        [Work<InvitesServer>.self, Account<InvitesServer>.self]
     )
 }

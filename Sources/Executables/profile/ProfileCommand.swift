@@ -8,6 +8,6 @@ struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         ProfileServer.self,
         abstract: "Keeps names, usernames and phone numbers.",
-        [ImportProfiles.self, Outbox<ProfileServer>.self, Account<ProfileServer>.self]
+        [ImportProfiles.self, Work<ProfileServer>.self, Account<ProfileServer>.self]
     )
 }

@@ -11,9 +11,8 @@ struct VestibuleCommand: AsyncParsableCommand {
         abstract: "Runs the whole of Vestibule on one machine, for development; prepares a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
         subcommands: [
-            Run.self, RunDemo.self, RunLoad.self, Check.self, Sessions.self, Webhooks.self, Outbox.self,
-            Account.self, AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self,
-            CleanData.self,
+            Run.self, RunDemo.self, RunLoad.self, Check.self, Sessions.self, Work.self, Account.self,
+            AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self, CleanData.self,
         ]
     )
 }

@@ -9,12 +9,18 @@ public enum IdentityMigrations {
             number: 1,
             name: "schema of 0.9.0",
             sql: [
-                accounts, providerIdentities, sessions, revocations, securityEvents, webhooks, signIns, closings,
+                accounts, providerIdentities, sessions, revocations, work, securityEvents, webhooks, signIns, closings,
                 absorptions,
                 providerGrants, providerNotices, phones, QuotaStore.table,
             ].joined(separator: "\n\n")
         )
     ]
+
+    /// Work that is done later. The proofs of a user's phone number are inserted while the user's row is locked, or wait for nothing.
+    static let work = """
+        \(WorkTable.sql)
+        INSERT INTO ordered_queues VALUES ('\(PhoneProofWork.queue)');
+        """
 
     /// The rare events of the audit log: accounts have many sign-ins and ends of sessions, and few other events.
     static let rareEvents = "kind NOT IN ('signed_in', 'session_ended')"

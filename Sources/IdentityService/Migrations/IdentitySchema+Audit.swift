@@ -88,26 +88,11 @@ extension IdentityMigrations {
             stopped_at timestamptz
         );
 
-        -- Events that wait for delivery to a target; a row goes when it was delivered. No key to accounts: the end of one is delivered too.
-        -- Only ids of users. tried_from: when the first try was due, or the first one since a replay.
-        CREATE TABLE webhook_deliveries (
-            event_id uuid NOT NULL,
-            target text NOT NULL,
-            type text NOT NULL,
-            user_id uuid,
-            occurred_at timestamptz NOT NULL,
-            data jsonb NOT NULL,
-            tried_from timestamptz NOT NULL,
-            next_at timestamptz NOT NULL,
-            tries integer NOT NULL DEFAULT 0 CHECK (tries >= 0),
-            failure text,
-            parked_at timestamptz,
-            PRIMARY KEY (event_id, target)
-        );
-        CREATE INDEX webhook_deliveries_due ON webhook_deliveries (target, next_at) WHERE parked_at IS NULL;
-        CREATE INDEX webhook_deliveries_oldest ON webhook_deliveries (target, tried_from) WHERE parked_at IS NULL;
-        CREATE INDEX webhook_deliveries_parked ON webhook_deliveries (parked_at, event_id) WHERE parked_at IS NOT NULL;
-        CREATE INDEX webhook_deliveries_parked_of ON webhook_deliveries (target, parked_at) WHERE parked_at IS NOT NULL;
+        -- The data of an event in the work for a target. Only ids of users.
+        CREATE FUNCTION webhook_event(type text, occurred_at timestamptz, data jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+            SELECT jsonb_build_object('type', type, 'data', data,
+                'timestamp', to_char(occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+        $$;
 
         CREATE FUNCTION tell_webhooks() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         DECLARE
@@ -139,9 +124,9 @@ extension IdentityMigrations {
                     told_data := jsonb_build_object('user_id', NEW.user_id, 'session_id', NEW.session_id,
                         'reason', coalesce(NEW.details -> 'reason', '"reuse"'));
             END CASE;
-            INSERT INTO webhook_deliveries (event_id, target, type, user_id, occurred_at, data, tried_from, next_at)
-                SELECT NEW.event_id, name, told_type, NEW.user_id, NEW.occurred_at, told_data, NEW.occurred_at,
-                    NEW.occurred_at
+            INSERT INTO work (queue, event_id, user_id, created_at, data)
+                SELECT 'webhooks.' || name, NEW.event_id, NEW.user_id, NEW.occurred_at,
+                    webhook_event(told_type, NEW.occurred_at, told_data)
                 FROM webhook_targets WHERE told_type = ANY (types);
             RETURN NULL;
         END $$;

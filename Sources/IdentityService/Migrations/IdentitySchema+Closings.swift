@@ -1,5 +1,5 @@
 extension IdentityMigrations {
-    /// The end of accounts, and events for other services.
+    /// The end of accounts.
     static let closings = """
         -- Accounts that were closed, and which services have deleted the user's data since. No key to accounts: an account's row goes with
         -- its closing. Kept for a month after all services have answered, so that no remainder is taken for another user's.
@@ -13,28 +13,6 @@ extension IdentityMigrations {
             invites_done_at timestamptz
         );
         CREATE INDEX account_closings_closed_at ON account_closings (closed_at);
-
-        -- Events for other services, with a relay for each receiver, so that one that is down delays no other.
-        CREATE TABLE outbox (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            receiver text NOT NULL CHECK (receiver IN ('profile', 'invites')),
-            event_id uuid NOT NULL,
-            user_id uuid NOT NULL,
-            created_at timestamptz NOT NULL,
-            trace text,
-            failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
-            retry_at timestamptz,
-            rejected_at timestamptz,
-            rejection text
-        );
-        CREATE INDEX outbox_waiting ON outbox (receiver, id) WHERE rejected_at IS NULL;
-        CREATE INDEX outbox_held ON outbox (user_id, id) WHERE rejected_at IS NOT NULL OR retry_at IS NOT NULL;
-
-        -- The relay that has the lock of its receiver's row is the one that works.
-        CREATE TABLE outbox_relay (
-            receiver text PRIMARY KEY
-        );
-        INSERT INTO outbox_relay (receiver) VALUES ('profile'), ('invites');
 
         -- Accounts that will be deleted, and when. next_at is when the deletion is tried: deletes_at at first, later after a failure.
         CREATE TABLE scheduled_deletions (

@@ -63,31 +63,6 @@ extension IdentityMigrations {
 
     /// Proven phone numbers.
     static let phones = """
-        -- Proofs that profile has not received yet: the only table here that has a number, for as long as it waits.
-        -- is_sign_in_proven: whether a nonce or a code proved the sign-in that brought the number; without it no imported account is opened.
-        CREATE TABLE phone_proofs (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            event_id uuid NOT NULL UNIQUE,
-            user_id uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
-            phone text NOT NULL,
-            proof text NOT NULL CHECK (proof IN ('provider', 'assertion', 'import')),
-            created_at timestamptz NOT NULL,
-            trace text,
-            failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
-            retry_at timestamptz,
-            rejected_at timestamptz,
-            rejection text,
-            is_sign_in_proven boolean NOT NULL
-        );
-        CREATE INDEX phone_proofs_waiting ON phone_proofs (id) WHERE rejected_at IS NULL;
-        CREATE INDEX phone_proofs_user ON phone_proofs (user_id, id);
-
-        -- The relay that has the lock of this row is the one that works.
-        CREATE TABLE phone_proofs_relay (
-            singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton)
-        );
-        INSERT INTO phone_proofs_relay DEFAULT VALUES;
-
         -- Assertions that were used, until they expire. phone_hash: a keyed hash of the number.
         CREATE TABLE phone_assertions (
             fingerprint bytea PRIMARY KEY CHECK (length(fingerprint) = 32),

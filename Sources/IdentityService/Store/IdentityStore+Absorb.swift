@@ -100,7 +100,8 @@ extension IdentityStore {
             ), imported AS (
                 UPDATE imported_ids SET user_id = \(absorber) WHERE user_id = \(absorbed)
             ), proofs AS (
-                UPDATE phone_proofs SET user_id = \(absorber) WHERE user_id = \(absorbed)
+                UPDATE work SET user_id = \(absorber), key = \(absorber)::text
+                WHERE user_id = \(absorbed) AND queue = \(PhoneProofWork.queue)
             ), cancelled AS (
                 DELETE FROM scheduled_deletions WHERE user_id = \(absorber) RETURNING user_id
             ), cancelled_told AS (

@@ -15,9 +15,10 @@ extension IdentityStore {
                 AccountPlace("user_metadata"), AccountPlace("email_reservations"), AccountPlace("imported_ids"),
                 AccountPlace("scheduled_deletions"),
                 // Numbers that were not delivered to profile yet, and assertions that are still good.
-                AccountPlace("phone_proofs"), AccountPlace("phone_assertions"),
+                AccountPlace("work", "user_id = person.id AND queue = '\(PhoneProofWork.queue)'", as: "phone_proofs"),
+                AccountPlace("phone_assertions"),
                 // Services that were not notified yet have more.
-                AccountPlace("outbox"),
+                AccountPlace("work", "user_id = person.id AND queue LIKE 'closings.%'", as: "closings"),
                 // Until it is decided.
                 AccountPlace("absorptions", "person.id IN (absorbed, absorber)"),
                 // Until its provider has confirmed the revocation.
@@ -26,7 +27,7 @@ extension IdentityStore {
             kept: [
                 AccountPlace("security_events"), AccountPlace("account_closings"),
                 // The end of an account is delivered after it.
-                AccountPlace("webhook_deliveries"),
+                AccountPlace("work", "user_id = person.id AND queue LIKE 'webhooks.%'", as: "webhooks"),
             ],
             in: database
         )
@@ -64,9 +65,9 @@ extension IdentityStore {
                 'provider_grants', (SELECT coalesce(json_agg(to_jsonb(listed) - 'sealed_token' ORDER BY granted_at), '[]')
                     FROM provider_grants listed WHERE user_id = \(user)),
                 'phone_proofs', (SELECT coalesce(json_agg(listed ORDER BY id), '[]')
-                    FROM phone_proofs listed WHERE user_id = \(user)),
-                'webhook_deliveries', (SELECT coalesce(json_agg(listed ORDER BY event_id), '[]')
-                    FROM webhook_deliveries listed WHERE user_id = \(user)),
+                    FROM work listed WHERE user_id = \(user) AND queue = \(PhoneProofWork.queue)),
+                'webhooks', (SELECT coalesce(json_agg(listed ORDER BY id), '[]')
+                    FROM work listed WHERE user_id = \(user) AND queue LIKE 'webhooks.%'),
                 'security_events', (SELECT coalesce(json_agg(listed ORDER BY event_id), '[]')
                     FROM security_events listed WHERE user_id = \(user))
             )::text FROM account

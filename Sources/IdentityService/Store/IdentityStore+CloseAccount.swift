@@ -41,8 +41,8 @@ extension IdentityStore {
     private static let closingRetriesMax = 3
 
     /// Closes an account, in one transaction: its sessions end and are announced as ended, its identities are free, and everything here
-    /// goes but for fingerprints of used credentials, the audit log, and the record of the closing. The outbox notifies the other
-    /// services.
+    /// goes but for fingerprints of used credentials, the audit log, and the record of the closing. The other services are notified
+    /// later.
     ///
     /// Locks are taken in the order of a sign-in: identities, the account, sessions in the order of their ids. So a sign-in at the same
     /// moment comes before, and its session ends too, or after, and opens a new account. Announce the end of sessions and kick the relays
@@ -190,7 +190,7 @@ extension IdentityStore {
         if let refusal { throw IdentityError(refusal) }
     }
 
-    /// Records the closing, adds the events for other services to the outbox, and deletes the account; identities, sessions, metadata and
+    /// Records the closing, adds the work that notifies the other services, and deletes the account; identities, sessions, metadata and
     /// reservations go with it by their keys. Its row has the providers at which the user has to withdraw their consent: those of which
     /// no token is kept or being revoked.
     func removal(
@@ -213,9 +213,11 @@ extension IdentityStore {
             VALUES (security_event_id(\(now), false), \(userID.uuid), \(why.event.rawValue), \(now),
                 jsonb_build_object(\(why.detailName), \(why.detail)))
         ), events AS (
-            INSERT INTO outbox (receiver, event_id, user_id, created_at, trace)
-            VALUES (\(ClosingReceiver.profile.rawValue), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current)),
-                (\(ClosingReceiver.invites.rawValue), \(eventIDs.invites.uuid), \(userID.uuid), \(now), \(Traces.current))
+            INSERT INTO work (queue, event_id, user_id, created_at, trace)
+            VALUES (\(ClosingWork.queue(of: .profile)), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current)),
+                (\(ClosingWork.queue(of: .invites)), \(eventIDs.invites.uuid), \(userID.uuid), \(now), \(Traces.current))
+        ), proofs AS (
+            DELETE FROM work WHERE user_id = \(userID.uuid) AND queue = \(PhoneProofWork.queue)
         ), removed AS (
             DELETE FROM accounts WHERE user_id = \(userID.uuid)
         )

@@ -4,54 +4,6 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
-import ServiceStore
-
-/// A proven phone number of a user, to be delivered to profile.
-struct PhoneProofEvent: OutboxEvent, Hashable {
-    /// With this id profile applies the event once.
-    let eventID: EventID
-    /// The user.
-    var userID: UserID
-    /// The number, E.164 with the leading plus.
-    let phoneNumber: String
-    /// How the number was proven: `provider`, `assertion` or `import`.
-    let proof: String
-    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only such a number opens an imported account.
-    let isSignInProven: Bool
-    /// When it was accepted, in Unix milliseconds of identity's clock, if it is sent late: a number that the user chose since then stays.
-    /// Nil while the user waits for the response, and so does nothing else before it.
-    let acceptedAtMilliseconds: Int64?
-    /// How often profile failed on this event alone.
-    var failureCount = 0
-    /// The span of the write that made it.
-    var trace: TraceContext?
-}
-
-/// Proven numbers that were not delivered to profile yet.
-typealias PhoneProofOutbox = TableOutbox<PhoneProofRows>
-
-/// The rows of the outbox: a user's proofs stay in order.
-struct PhoneProofRows: OutboxRows {
-    static let table = "phone_proofs"
-    static let keyColumn = "user_id"
-    static let eventColumns = ["event_id", "user_id", "phone", "proof", "is_sign_in_proven", "created_at"]
-    static let about = "o.proof || ' of …' || right(o.phone, 3) || ' by ' || o.user_id::text"
-    static let aboutInFull = "o.proof || ' of ' || o.phone || ' by ' || o.user_id::text"
-
-    func event(_ row: Row, failureCount: Int, trace: TraceContext?) throws -> PhoneProofEvent? {
-        let first = Self.firstColumn
-        return PhoneProofEvent(
-            eventID: EventID(try row.decode(first, as: PostgresUUID.self)),
-            userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
-            phoneNumber: try row.decode(first + 2),
-            proof: try row.decode(first + 3),
-            isSignInProven: try row.decode(first + 4),
-            acceptedAtMilliseconds: try row.decode(first + 5, as: PostgresTimestamp.self).milliseconds,
-            failureCount: failureCount,
-            trace: trace
-        )
-    }
-}
 
 /// How profile settled a proof.
 enum PhoneProofOutcome: Sendable, Hashable {
@@ -111,11 +63,11 @@ extension IdentityStore {
                     ON CONFLICT (fingerprint) DO NOTHING
                     RETURNING event_id, user_id
                 )
-                INSERT INTO phone_proofs (event_id, user_id, phone, proof, is_sign_in_proven, created_at, trace)
-                SELECT event_id, user_id, \(assertion.phoneNumber), 'assertion',
-                    \(isProven: sessionID, of: userID), \(now), \(Traces.current)
+                INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                SELECT \(PhoneProofWork.queue), event_id, user_id::text, user_id, \(now), \(Traces.current), jsonb_build_object(
+                    'phone', \(assertion.phoneNumber), 'proof', 'assertion', 'is_sign_in_proven', \(isProven: sessionID, of: userID))
                 FROM entered
-                RETURNING is_sign_in_proven
+                RETURNING (data ->> 'is_sign_in_proven')::boolean
                 """,
                 deadline: deadline
             )
@@ -129,7 +81,8 @@ extension IdentityStore {
         let row = try await database.query(
             """
             SELECT used.event_id, used.user_id, used.phone_hash, waiting.created_at, \(isProven: sessionID, of: userID)
-            FROM phone_assertions used LEFT JOIN phone_proofs waiting USING (event_id)
+            FROM phone_assertions used
+                LEFT JOIN work waiting ON waiting.queue = \(PhoneProofWork.queue) AND waiting.event_id = used.event_id
             WHERE fingerprint = \(assertion.fingerprint)
             """,
             deadline: deadline
@@ -151,8 +104,9 @@ extension IdentityStore {
     func hasOlderProof(than event: PhoneProofEvent, deadline: Deadline?) async throws(PostgresError) -> Bool {
         try await !database.query(
             """
-            SELECT FROM phone_proofs mine JOIN phone_proofs older ON older.user_id = mine.user_id AND older.id < mine.id
-            WHERE mine.event_id = \(event.eventID.uuid) LIMIT 1
+            SELECT FROM work mine
+                JOIN work older ON older.queue = mine.queue AND older.key = mine.key AND older.id < mine.id
+            WHERE mine.queue = \(PhoneProofWork.queue) AND mine.event_id = \(event.eventID.uuid) LIMIT 1
             """,
             deadline: deadline
         ).isEmpty
@@ -188,10 +142,10 @@ extension IdentityStore {
         let rows = try await database.execute(
             """
             WITH settled AS (
-                DELETE FROM phone_proofs WHERE event_id = \(event.eventID.uuid) AND user_id = \(user)
+                DELETE FROM work WHERE queue = \(PhoneProofWork.queue) AND event_id = \(event.eventID.uuid) AND user_id = \(user)
                     -- Profile has closed it for the one that absorbs it.
                     AND NOT (\(outcome == .accountClosed) AND EXISTS (SELECT FROM absorptions WHERE absorbed = \(user)))
-                RETURNING event_id, proof
+                RETURNING event_id, data ->> 'proof' AS proof
             ), known AS (
                 UPDATE told_phones SET event_id = NULL,
                     before_hash = CASE WHEN \(isRefused) THEN COALESCE(before_hash, phone_hash) END,
@@ -214,7 +168,7 @@ extension IdentityStore {
         if !rows.isEmpty { return true }
         // Settled before, by another delivery; or the proof belongs to another account now, or will.
         return try await database.query(
-            "SELECT FROM phone_proofs WHERE event_id = \(event.eventID.uuid)",
+            "SELECT FROM work WHERE queue = \(PhoneProofWork.queue) AND event_id = \(event.eventID.uuid)",
             deadline: deadline
         ).isEmpty
     }

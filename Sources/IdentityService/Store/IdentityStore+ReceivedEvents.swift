@@ -18,11 +18,10 @@ extension IdentityStore {
         return try await database.execute(
             """
             WITH told AS (
-                INSERT INTO webhook_deliveries (event_id, target, type, user_id, occurred_at, data, tried_from, next_at)
-                SELECT event.event_id, target.name, event.type, event.user_id, event.occurred_at,
-                    jsonb_strip_nulls(jsonb_build_object('user_id', event.user_id, 'group_id', event.group_id,
-                        'member_id', event.member_id)),
-                    \(now), \(now)
+                INSERT INTO work (queue, event_id, user_id, created_at, data)
+                SELECT 'webhooks.' || target.name, event.event_id, event.user_id, \(now),
+                    webhook_event(event.type, event.occurred_at, jsonb_strip_nulls(jsonb_build_object('user_id', event.user_id,
+                        'group_id', event.group_id, 'member_id', event.member_id)))
                 FROM unnest(\(events.map(\.id.uuid)), \(events.map(\.type.rawValue)), \(events.map(\.userID.uuid)),
                     \(events.map { PostgresTimestamp(milliseconds: $0.occurredAtMilliseconds) }),
                     \(events.map { $0.groupID?.uuid }), \(events.map { $0.memberID?.uuid }))
@@ -30,7 +29,7 @@ extension IdentityStore {
                 JOIN webhook_targets target ON event.type = ANY (target.types)
                 WHERE NOT EXISTS (SELECT FROM account_closings closed WHERE closed.user_id = event.user_id)
                 ORDER BY event.event_id, target.name
-                ON CONFLICT (event_id, target) DO NOTHING
+                ON CONFLICT (queue, event_id) DO NOTHING
             )
             \(unsafeSQL: wanted)
             """,

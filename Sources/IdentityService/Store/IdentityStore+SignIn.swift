@@ -329,18 +329,19 @@ extension Query.StringInterpolation {
             """
             ) END RETURNING provider
             ), phone_news AS (
-                INSERT INTO phone_proofs (event_id, user_id, phone, proof, is_sign_in_proven, trace, created_at) SELECT 
+                INSERT INTO work (queue, key, user_id, event_id, trace, created_at, data)
+                SELECT '\(PhoneProofWork.queue)', user_id::text, user_id, 
             """
         )
         appendInterpolation(phone.eventID.uuid)
-        appendLiteral(", user_id, ")
-        appendInterpolation(phone.phoneNumber)
-        appendLiteral(", 'provider', ")
-        appendInterpolation(AccountAct.acceptedProofs.contains(signIn.proof))
         appendLiteral(", ")
         appendInterpolation(Traces.current)
         appendLiteral(", ")
         appendInterpolation(now)
-        appendLiteral(" FROM identity, phone_told RETURNING event_id)")
+        appendLiteral(", jsonb_build_object('proof', 'provider', 'phone', ")
+        appendInterpolation(phone.phoneNumber)
+        appendLiteral(", 'is_sign_in_proven', ")
+        appendInterpolation(AccountAct.acceptedProofs.contains(signIn.proof))
+        appendLiteral(") FROM identity, phone_told RETURNING event_id)")
     }
 }

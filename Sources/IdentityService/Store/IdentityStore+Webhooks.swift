@@ -45,117 +45,69 @@ extension IdentityStore {
         return try await database.execute("DELETE FROM webhook_targets WHERE seen_at <= \(before)").affected
     }
 
-    // MARK: - Deliveries
+    /// The condition of SQL that a target isn't stopped. The name has letters, digits, dots, dashes and underscores, as the configuration
+    /// demands.
+    static func isTold(_ target: String) -> String {
+        "EXISTS (SELECT FROM webhook_targets WHERE name = '\(target)' AND stopped_at IS NULL)"
+    }
 
-    /// Claims a target's due deliveries, those due longest first, for a while: until then no other worker takes them, and after that the
-    /// worker that claimed them is gone.
-    func claimWebhooks(
-        for target: WebhookTarget,
-        limit: Int,
-        leaseMilliseconds: Int64,
-        nowMilliseconds: Int64
-    ) async throws(PostgresError) -> [WebhookMessage] {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let leased = PostgresTimestamp(milliseconds: nowMilliseconds + leaseMilliseconds)
-        let rows = try await database.execute(
-            """
-            WITH due AS MATERIALIZED (
-                SELECT event_id, target FROM webhook_deliveries
-                WHERE target = \(target.name) AND parked_at IS NULL AND next_at <= \(now)
-                    AND EXISTS (SELECT FROM webhook_targets WHERE name = \(target.name) AND stopped_at IS NULL)
-                ORDER BY next_at LIMIT \(limit) FOR UPDATE SKIP LOCKED
-            )
-            UPDATE webhook_deliveries told SET tries = tries + 1, next_at = \(leased)
-            FROM due WHERE told.event_id = due.event_id AND told.target = due.target
-            RETURNING told.event_id, type, to_char(occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), data::text,
-                tries, tried_from
-            """,
+    /// The targets, and whether each is stopped.
+    func stoppedWebhookTargets() async throws -> [(name: String, isStopped: Bool)] {
+        let rows = try await database.query(
+            "SELECT name, stopped_at IS NOT NULL FROM webhook_targets ORDER BY name",
             deadline: .after(Self.webhookStatementLimit)
         )
-        var messages: [WebhookMessage] = []
-        for row in rows {
-            let (eventID, type, occurredAt, data, tries, triedFrom) = try row.decode(
-                PostgresUUID.self,
-                String.self,
-                String.self,
-                String.self,
-                Int32.self,
-                PostgresTimestamp.self
-            )
-            messages.append(
-                WebhookMessage(
-                    eventID: eventID,
-                    target: target.name,
-                    type: type,
-                    occurredAt: occurredAt,
-                    data: data,
-                    tries: tries,
-                    triedFrom: triedFrom
-                )
-            )
+        return try rows.map { row in
+            let (name, isStopped) = try row.decode(String.self, Bool.self)
+            return (name, isStopped)
         }
-        return messages
     }
 
-    /// Forgets a delivered event.
-    func forgetDelivered(_ message: WebhookMessage) async throws(PostgresError) {
+    /// Restarts stopped targets of these queues of work.
+    func restartWebhookTargets(of queues: Set<String>) async throws {
+        let names = queues.filter { $0.hasPrefix(WebhookWork.queuePrefix) }.map {
+            String($0.dropFirst(WebhookWork.queuePrefix.count))
+        }
+        guard !names.isEmpty else { return }
         try await database.execute(
-            "DELETE FROM webhook_deliveries WHERE event_id = \(message.eventID) AND target = \(message.target)",
+            "UPDATE webhook_targets SET stopped_at = NULL WHERE name = ANY(\(names.sorted())) AND stopped_at IS NOT NULL",
             deadline: .after(Self.webhookStatementLimit)
         )
     }
 
-    /// Postpones a failed delivery, or parks it. Does nothing if another worker has tried it since.
-    ///
-    /// - Parameter nextMilliseconds: when it is tried again; nil if it is parked.
-    func postpone(
-        _ message: WebhookMessage,
-        failure: String,
-        nextMilliseconds: Int64?,
-        nowMilliseconds: Int64
-    ) async throws(PostgresError) {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let next = nextMilliseconds.map { PostgresTimestamp(milliseconds: $0) }
-        try await database.execute(
-            """
-            UPDATE webhook_deliveries SET failure = \(failure), next_at = COALESCE(\(next), next_at),
-                parked_at = CASE WHEN \(next) IS NULL THEN \(now) END
-            WHERE event_id = \(message.eventID) AND target = \(message.target) AND tries = \(message.tries)
-                AND parked_at IS NULL
-            """,
-            deadline: .after(Self.webhookStatementLimit)
-        )
-    }
+    // MARK: - Events
 
-    /// Parks deliveries to targets that no replica serves any more, once they have waited for as long as others are retried; at most
+    /// Parks events of targets that no replica serves any more, once they have waited for as long as others are retried; at most
     /// `limit`, and returns how many.
     func parkForgotten(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> Int {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         // Later than the workers that deliver park it.
-        let before = PostgresTimestamp(milliseconds: nowMilliseconds - WebhookPauses.triedMilliseconds - 3_600_000)
+        let triedMilliseconds = Int64(WebhookWork.triedFor / .milliseconds(1))
+        let before = PostgresTimestamp(milliseconds: nowMilliseconds - triedMilliseconds - 3_600_000)
         return try await database.execute(
             """
             WITH forgotten AS MATERIALIZED (
-                SELECT event_id, target FROM webhook_deliveries
-                WHERE parked_at IS NULL AND tried_from <= \(before) AND next_at <= \(now) AND NOT EXISTS (
-                    SELECT FROM webhook_targets WHERE name = target AND stopped_at IS NULL)
+                SELECT id FROM work
+                WHERE queue LIKE 'webhooks.%' AND parked_at IS NULL AND created_at <= \(before)
+                    AND COALESCE(retried_at, created_at) <= \(before) AND due_at <= \(now) AND NOT EXISTS (
+                        SELECT FROM webhook_targets WHERE 'webhooks.' || name = queue AND stopped_at IS NULL)
                 LIMIT \(limit) FOR UPDATE SKIP LOCKED
             )
-            UPDATE webhook_deliveries told SET parked_at = \(now), failure = COALESCE(failure, 'nobody tells this target')
-            FROM forgotten WHERE told.event_id = forgotten.event_id AND told.target = forgotten.target
+            UPDATE work SET parked_at = \(now), failure = COALESCE(failure, 'no replica serves this target')
+            FROM forgotten WHERE work.id = forgotten.id
             """,
             deadline: .after(Self.webhookStatementLimit)
         ).affected
     }
 
-    /// Forgets events that were parked long ago, at most `limit`, and returns how many.
+    /// Deletes events that were parked long ago, at most `limit`, and returns how many.
     func forgetParked(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> Int {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.parkedMilliseconds)
         return try await database.execute(
             """
-            DELETE FROM webhook_deliveries WHERE (event_id, target) IN (
-                SELECT event_id, target FROM webhook_deliveries WHERE parked_at <= \(before)
-                ORDER BY parked_at, event_id LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            DELETE FROM work WHERE id IN (
+                SELECT id FROM work WHERE queue LIKE 'webhooks.%' AND parked_at <= \(before)
+                ORDER BY parked_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED)
             """
         ).affected
     }

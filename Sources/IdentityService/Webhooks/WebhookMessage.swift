@@ -6,16 +6,11 @@ import ServiceModels
 /// An event for a webhook target, as read from the database.
 struct WebhookMessage: Sendable {
     let eventID: PostgresUUID
-    let target: String
     let type: String
     /// When it happened, in RFC 3339 format.
     let occurredAt: String
     /// A JSON object.
     let data: String
-    /// The number of tries, including this one.
-    let tries: Int32
-    /// When it was first tried.
-    let triedFrom: PostgresTimestamp
 
     /// The message's id, the same at each try and for each target.
     var id: String { EventID(eventID).description }

@@ -10,7 +10,8 @@ public enum InvitesMigrations {
             number: 1,
             name: "schema of 0.9.0",
             sql: [
-                numbers, groups, invitations, accounts, UserLocks.table, QuotaStore.table, EventRows.tables,
+                numbers, groups, invitations, accounts, UserLocks.table, QuotaStore.table, WorkTable.sql,
+                ServiceEventWork.wantedEvents,
                 GroupEventTables.tables,
                 GroupEventTables.members, GroupEventTables.groups, GroupEventTables.phones, GroupEventTables.requests,
             ].joined(separator: "\n\n")

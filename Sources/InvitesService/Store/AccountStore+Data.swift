@@ -22,7 +22,7 @@ extension AccountStore {
                 AccountPlace("merged_numbers"), AccountPlace("group_keys"), AccountPlace("asked_numbers"),
                 AccountPlace("held_accounts"),
                 // Not delivered to identity yet.
-                AccountPlace("event_outbox"),
+                AccountPlace("work", "user_id = person.id AND queue = '\(ServiceEventWork.queue)'", as: "events"),
                 // For the user's own devices, for a day.
                 AccountPlace("group_events"),
                 AccountPlace("quotas", "subject = uuid_send(person.id)"),
@@ -63,7 +63,8 @@ extension AccountStore {
                     FROM merged_numbers listed WHERE user_id = \(user)),
                 'changes', (SELECT coalesce(json_agg(listed ORDER BY xid::text, id), '[]')
                     FROM group_events listed WHERE user_id = \(user)),
-                'events', (SELECT coalesce(json_agg(listed ORDER BY id), '[]') FROM event_outbox listed WHERE user_id = \(user))
+                'events', (SELECT coalesce(json_agg(listed ORDER BY id), '[]') FROM work listed
+                    WHERE user_id = \(user) AND queue = \(ServiceEventWork.queue))
             )::text
             """
         )

@@ -214,8 +214,8 @@ extension AccountStore {
             DELETE FROM blocked_inviters WHERE inviter_user_id = \(user) AND user_id <> \(user) AND user_id IN (
                 SELECT user_id FROM blocked_inviters WHERE inviter_user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
         ), untold AS (
-            DELETE FROM event_outbox WHERE id IN (
-                SELECT id FROM event_outbox WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+            DELETE FROM work WHERE id IN (
+                SELECT id FROM work WHERE user_id = \(user) AND queue = \(ServiceEventWork.queue) LIMIT \(rowsTogetherMax)) RETURNING 1
         ), unasked AS (
             DELETE FROM asked_numbers WHERE user_id = \(user) AND number_code IN (
                 SELECT number_code FROM asked_numbers WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1

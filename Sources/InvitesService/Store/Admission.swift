@@ -242,8 +242,9 @@ enum Admission {
                 WHERE group_id = \(groupID.uuid) AND member_id = \(id.uuid) AND user_id IS NULL
                 RETURNING member_id, group_id, user_id, added_by
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
-                SELECT gen_random_uuid(), type, user_id, group_id, member_id, \(now), \(Traces.current)
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), gen_random_uuid(), user_id, \(now), \(Traces.current),
+                    jsonb_build_object('type', type, 'group_id', group_id, 'member_id', member_id)
                 FROM linked CROSS JOIN wanted_events
                 WHERE type = \(ServiceEventType.groupJoined.rawValue) AND added_by <> user_id
             )
@@ -263,8 +264,9 @@ enum Admission {
         try await transaction.execute(
             """
             WITH told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
-                SELECT \(entry.newID.uuid), type, \(entry.userID.uuid), \(groupID.uuid), \(entry.newID.uuid), \(now), \(Traces.current)
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), \(entry.newID.uuid), \(entry.userID.uuid), \(now), \(Traces.current),
+                    jsonb_build_object('type', type, 'group_id', \(groupID.uuid), 'member_id', \(entry.newID.uuid))
                 FROM wanted_events
                 WHERE type = \(ServiceEventType.groupJoined.rawValue) AND \(entry.addedBy.uuid) <> \(entry.userID.uuid)
             )

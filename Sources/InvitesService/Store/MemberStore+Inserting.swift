@@ -67,8 +67,10 @@ extension MemberStore {
                 DELETE FROM members WHERE group_id = \(new.groupID.uuid) AND user_id IS NULL
                     AND phone IN (SELECT phone FROM added WHERE user_id IS NOT NULL)
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
-                SELECT member_id, type, user_id, \(new.groupID.uuid), member_id, \(now), \(Traces.current) FROM added CROSS JOIN wanted_events
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), member_id, user_id, \(now), \(Traces.current),
+                    jsonb_build_object('type', type, 'group_id', \(new.groupID.uuid), 'member_id', member_id)
+                FROM added CROSS JOIN wanted_events
                 WHERE type = \(ServiceEventType.groupJoined.rawValue) AND user_id <> \(new.callerID.uuid)
             )
             SELECT free FROM room

@@ -143,8 +143,10 @@ struct PendingStore: Sendable {
                 FROM asked
                 RETURNING member_id, user_id
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
-                SELECT member_id, type, user_id, \(group.id.uuid), member_id, \(now), \(Traces.current) FROM joined CROSS JOIN wanted_events
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), member_id, user_id, \(now), \(Traces.current),
+                    jsonb_build_object('type', type, 'group_id', \(group.id.uuid), 'member_id', member_id)
+                FROM joined CROSS JOIN wanted_events
                 WHERE type = \(ServiceEventType.groupJoined.rawValue)
             )
             DELETE FROM join_requests r WHERE r.group_id = \(group.id.uuid) AND (

@@ -107,8 +107,9 @@ extension PhoneStore {
                 WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND NOT w.is_member AND w.rank = 1
                 RETURNING m.group_id, m.member_id, m.user_id, m.added_by
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
-                SELECT gen_random_uuid(), type, user_id, group_id, member_id, \(now), \(Traces.current)
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), gen_random_uuid(), user_id, \(now), \(Traces.current),
+                    jsonb_build_object('type', type, 'group_id', group_id, 'member_id', member_id)
                 FROM linked CROSS JOIN wanted_events
                 WHERE type = \(ServiceEventType.groupJoined.rawValue) AND added_by <> user_id
             )

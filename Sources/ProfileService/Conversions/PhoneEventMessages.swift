@@ -3,8 +3,8 @@ import Models
 import ProfileDomain
 
 extension InvitesV1.PhoneEvent {
-    /// The message of an event that waits in the outbox.
-    init(_ waiting: PhoneOutboxRows.Event) {
+    /// The message of an event.
+    init(_ waiting: PhoneEventWork.Item) {
         self.init()
         eventID = waiting.id.description
         phoneNumber = waiting.event.phone.e164

@@ -87,7 +87,7 @@ extension ProfileMethods {
             )
             switch step {
             case .settled(let profile, let outcome, let hasEvents):
-                if hasEvents { nudgeOutbox() }
+                if hasEvents { phoneChanged() }
                 return (profile, .settled(outcome))
             case .opens(let holder, let profile): return (profile, .opens(holder))
             case .judge(let holder):

@@ -23,6 +23,6 @@ extension ProfileMethods {
             nowMilliseconds: clock.nowMilliseconds,
             deadline: context.deadline
         )
-        if hasEvents { nudgeOutbox() }
+        if hasEvents { phoneChanged() }
     }
 }

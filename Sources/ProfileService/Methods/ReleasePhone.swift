@@ -19,7 +19,7 @@ extension ProfileMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            if released != nil { nudgeOutbox() }
+            if released != nil { phoneChanged() }
             var response = ProfileV1.ReleasePhoneResponse()
             response.phoneNumber = released?.e164 ?? ""
             return response

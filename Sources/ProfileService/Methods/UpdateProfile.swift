@@ -56,7 +56,7 @@ extension ProfileMethods {
             )
             switch outcome {
             case .saved(let profile, let hasEvents):
-                if hasEvents { nudgeOutbox() }
+                if hasEvents { phoneChanged() }
                 return profile
             case .held(let holder, let fault):
                 guard try await closings.isClosed(holder) else { throw fault }

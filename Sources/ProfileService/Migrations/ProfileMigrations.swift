@@ -9,7 +9,9 @@ public enum ProfileMigrations {
         Migration(
             number: 1,
             name: "schema of 0.9.0",
-            sql: [profiles, phones, accounts, outbox, QuotaStore.table, EventRows.tables].joined(separator: "\n\n")
+            sql: [profiles, phones, accounts, work, QuotaStore.table, ServiceEventWork.wantedEvents].joined(
+                separator: "\n\n"
+            )
         )
     ]
 }

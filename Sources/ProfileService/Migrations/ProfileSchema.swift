@@ -1,3 +1,5 @@
+import ServiceStore
+
 extension ProfileMigrations {
     /// Profiles, their usernames and pictures.
     static let profiles = """
@@ -116,36 +118,12 @@ extension ProfileMigrations {
         );
         """
 
-    /// Events for invites.
-    static let outbox = """
-        -- Ids rise in the order of commits for each number, because a number's events are inserted while its row in phones is locked.
-        -- Delivered events are deleted; rejected ones stay for operators, outside the index that the relay reads. by_deletion: the release
-        -- came of an account's end. failures, retry_at: how often the receiver failed on this event alone, and when it is tried again; it
-        -- holds up the later ones of its number.
-        CREATE TABLE outbox (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            event_id uuid NOT NULL,
-            kind text NOT NULL CHECK (kind IN ('claimed', 'released')),
-            phone text NOT NULL,
-            user_id uuid NOT NULL,
-            created_at timestamptz NOT NULL,
-            rejected_at timestamptz,
-            rejection text,
-            failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
-            retry_at timestamptz,
-            by_deletion boolean NOT NULL DEFAULT false,
-            is_proven boolean NOT NULL DEFAULT false,
-            taken_from uuid,
-            trace text
-        );
-        CREATE INDEX outbox_waiting ON outbox (id) WHERE rejected_at IS NULL;
-        CREATE INDEX outbox_held ON outbox (phone, id) WHERE rejected_at IS NOT NULL OR retry_at IS NOT NULL;
-
-        -- The relay that has the lock of this row is the one that works. (A row, since every role of the database could take an advisory
-        -- lock.)
-        CREATE TABLE outbox_relay (
-            singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton)
-        );
-        INSERT INTO outbox_relay DEFAULT VALUES;
+    /// Work that is done later. A number's events are inserted while its row in `phones` is locked, so that their ids rise in the order of
+    /// commits.
+    static let work = """
+        \(WorkTable.sql)
+        INSERT INTO ordered_queues VALUES ('\(PhoneEventWork.queue)');
+        -- To find users who lost a number.
+        CREATE INDEX work_taken_from ON work (((data ->> 'taken_from')::uuid)) WHERE data ->> 'taken_from' IS NOT NULL;
         """
 }

@@ -14,7 +14,8 @@ enum AccountData {
                 AccountPlace("profiles"), AccountPlace("phones"), AccountPlace("usernames"),
                 AccountPlace("avatars"), AccountPlace("quotas", "subject = uuid_send(person.id)"),
                 // Not delivered to invites yet.
-                AccountPlace("outbox"), AccountPlace("outbox", "taken_from = person.id", as: "outbox_taken_from"),
+                AccountPlace("work", "user_id = person.id AND queue = '\(PhoneEventWork.queue)'", as: "phone_events"),
+                AccountPlace("work", "(data ->> 'taken_from')::uuid = person.id", as: "phone_events_taken_from"),
                 AccountPlace(
                     "proven_claims",
                     "user_id = person.id OR taken_from = person.id OR also_taken_from = person.id"
@@ -22,7 +23,7 @@ enum AccountData {
                 AccountPlace("phone_disputes", "claimant_user_id = person.id OR holder_user_id = person.id"),
                 AccountPlace("phone_cool_downs"),
                 // Not delivered to identity yet.
-                AccountPlace("event_outbox"),
+                AccountPlace("work", "user_id = person.id AND queue = '\(ServiceEventWork.queue)'", as: "events"),
             ],
             kept: [AccountPlace("closed_accounts")],
             in: database
@@ -45,7 +46,7 @@ enum AccountData {
                     FROM phone_cool_downs listed WHERE user_id = \(user)),
                 'avatar', (SELECT json_build_object('type', type, 'base64', encode(bytes, 'base64'), 'created_at', created_at)
                     FROM avatars WHERE user_id = \(user)),
-                'events', (SELECT coalesce(json_agg(listed ORDER BY id), '[]') FROM event_outbox listed WHERE user_id = \(user))
+                'events', (SELECT coalesce(json_agg(listed ORDER BY id), '[]') FROM work listed WHERE user_id = \(user))
             )::text
             """
         )

@@ -15,14 +15,16 @@ struct PhoneRestatement: Sendable {
     let identifiers: IdentifierSource
     let clock: WallClock
 
-    /// Adds the correcting events behind these rows of the outbox, which still block their numbers' later events. One transaction for each
+    /// Adds the correcting events behind these rows, which still block their numbers' later events. One transaction for each
     /// number: it waits for nobody while others wait for it.
     func add(behind rowIDs: [Int64]) async throws {
         let rows = try await database.query(
             """
             SELECT phone, user_id, bool_or(by_deletion) FROM (
-                SELECT phone, user_id, by_deletion FROM outbox WHERE id = ANY(\(rowIDs))
-                UNION ALL SELECT phone, taken_from, false FROM outbox WHERE id = ANY(\(rowIDs)) AND taken_from IS NOT NULL
+                SELECT key AS phone, user_id, COALESCE((data ->> 'by_deletion')::boolean, false) AS by_deletion
+                FROM work WHERE id = ANY(\(rowIDs))
+                UNION ALL SELECT key, (data ->> 'taken_from')::uuid, false
+                FROM work WHERE id = ANY(\(rowIDs)) AND data ->> 'taken_from' IS NOT NULL
             ) AS named GROUP BY phone, user_id ORDER BY phone, user_id
             """
         )
@@ -69,8 +71,9 @@ struct PhoneRestatement: Sendable {
             WITH free AS (
                 DELETE FROM phones WHERE phone = \(phone) AND user_id = \(Self.nobody)
             )
-            INSERT INTO outbox (event_id, kind, phone, user_id, created_at, by_deletion, trace)
-            SELECT event_id, 'released', \(phone), user_id, \(now), by_deletion, \(Traces.current)
+            INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+            SELECT \(PhoneEventWork.queue), event_id, \(phone), user_id, \(now), \(Traces.current),
+                jsonb_build_object('kind', 'released', 'by_deletion', by_deletion)
             FROM unnest(\(eventIDs), \(users), \(areDeleted)) AS event (event_id, user_id, by_deletion)
             """
         )
@@ -85,8 +88,10 @@ struct PhoneRestatement: Sendable {
     ) async throws {
         let rows = try await transaction.query(
             """
-            SELECT taken_from FROM outbox WHERE id = ANY(\(rowIDs)) AND phone = \(phone) AND taken_from IS NOT NULL AND id > COALESCE((
-                SELECT max(id) FROM outbox WHERE phone = \(phone) AND NOT (user_id = \(owner) AND kind = 'claimed')), 0)
+            SELECT (data ->> 'taken_from')::uuid FROM work
+            WHERE id = ANY(\(rowIDs)) AND key = \(phone) AND data ->> 'taken_from' IS NOT NULL AND id > COALESCE((
+                SELECT max(id) FROM work WHERE queue = \(PhoneEventWork.queue) AND key = \(phone)
+                    AND NOT (user_id = \(owner) AND data ->> 'kind' = 'claimed')), 0)
             ORDER BY id
             """
         )
@@ -95,28 +100,28 @@ struct PhoneRestatement: Sendable {
         let eventIDs = losers.map { _ in identifiers.make(EventID.self).uuid }
         try await transaction.execute(
             """
-            INSERT INTO outbox (event_id, kind, phone, user_id, created_at, is_proven, taken_from, trace)
-            SELECT event_id, 'claimed', \(phone), \(owner), \(now),
-                EXISTS (SELECT FROM phones WHERE phone = \(phone) AND proven_at IS NOT NULL), taken_from, \(Traces.current)
+            INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+            SELECT \(PhoneEventWork.queue), event_id, \(phone), \(owner), \(now), \(Traces.current), jsonb_build_object(
+                'kind', 'claimed', 'taken_from', taken_from,
+                'is_proven', EXISTS (SELECT FROM phones WHERE phone = \(phone) AND proven_at IS NOT NULL))
             FROM unnest(\(eventIDs), \(losers)) WITH ORDINALITY AS event (event_id, taken_from, position) ORDER BY position
             """
         )
     }
 }
 
-extension OutboxAdmin {
-    /// The outbox administration of profile.
-    static func profile(_ database: PostgresClient, clock: WallClock) -> OutboxAdmin {
+extension WorkAdmin {
+    /// The administration of profile's work.
+    static func profile(_ database: PostgresClient, clock: WallClock) -> WorkAdmin {
         let restatement = PhoneRestatement(
             database: database,
             identifiers: IdentifierSource(clock: clock),
             clock: clock
         )
-        let numbers = OutboxPlace(PhoneOutboxRows(), receiver: "invites") { try await restatement.add(behind: $0) }
-        return OutboxAdmin(
-            [numbers, OutboxPlace(EventRows(), receiver: "identity")],
-            database: database,
-            nowMilliseconds: { clock.nowMilliseconds }
+        return WorkAdmin(
+            database,
+            nowMilliseconds: { clock.nowMilliseconds },
+            preparations: [PhoneEventWork.queue: { try await restatement.add(behind: $0) }]
         )
     }
 }

@@ -48,10 +48,11 @@ extension ProfileStore {
                 ), forgotten AS (
                     DELETE FROM profiles WHERE user_id = \(userID.uuid)
                 ), untold AS (
-                    DELETE FROM event_outbox WHERE user_id = \(userID.uuid)
+                    DELETE FROM work WHERE user_id = \(userID.uuid) AND queue = \(ServiceEventWork.queue)
                 )
-                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, by_deletion, trace)
-                SELECT \(identifiers.make(EventID.self).uuid), 'released', phone, \(userID.uuid), \(now), true, \(Traces.current)
+                INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                SELECT \(PhoneEventWork.queue), \(identifiers.make(EventID.self).uuid), phone, \(userID.uuid), \(now), \(Traces.current),
+                    jsonb_build_object('kind', 'released', 'by_deletion', true)
                 FROM freed_phone
                 """
             )

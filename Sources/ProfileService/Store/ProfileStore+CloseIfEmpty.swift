@@ -36,7 +36,8 @@ extension ProfileStore {
                 """
                 SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(user)),
                     EXISTS (SELECT FROM refused_absorptions WHERE absorption_id = \(id)),
-                    EXISTS (SELECT FROM outbox WHERE user_id = \(user) OR taken_from = \(user))
+                    EXISTS (SELECT FROM work WHERE queue = \(PhoneEventWork.queue)
+                        AND (user_id = \(user) OR (data ->> 'taken_from')::uuid = \(user)))
                 """
             )[0]
             let (isClosed, isRefused, isUnderWay) = try around.decode(Bool.self, Bool.self, Bool.self)
@@ -56,7 +57,7 @@ extension ProfileStore {
                     INSERT INTO closed_accounts (user_id, closed_at) VALUES (\(user), \(now))
                     ON CONFLICT (user_id) DO NOTHING
                 ), untold AS (
-                    DELETE FROM event_outbox WHERE user_id = \(user)
+                    DELETE FROM work WHERE user_id = \(user) AND queue = \(ServiceEventWork.queue)
                 )
                 DELETE FROM profiles WHERE user_id = \(user)
                 """

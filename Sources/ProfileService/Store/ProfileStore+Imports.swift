@@ -309,8 +309,9 @@ extension ProfileStore {
             WITH cooled AS (
                 DELETE FROM phone_cool_downs WHERE phone = ANY(\(claimed.compactMap { $0.phone?.digits }))
             ), told AS (
-                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, is_proven, trace)
-                SELECT event_id, \(PhoneEvent.Kind.claimed.rawValue), phone, user_id, \(now), true, \(Traces.current)
+                INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                SELECT \(PhoneEventWork.queue), event_id, phone, user_id, \(now), \(Traces.current),
+                    jsonb_build_object('kind', \(PhoneEvent.Kind.claimed.rawValue), 'is_proven', true)
                 FROM unnest(\(claimed.map { _ in identifiers.make(EventID.self).uuid }),
                     \(claimed.compactMap { $0.phone?.digits }), \(claimed.map(\.userID.uuid)))
                     WITH ORDINALITY AS event (event_id, phone, user_id, position)

@@ -42,12 +42,13 @@ extension ProfileStore {
                 WITH freed AS (
                     DELETE FROM phones WHERE phone = \(phone.digits) AND user_id = \(userID.uuid)
                 ), event AS (
-                    INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
-                    VALUES (\(identifiers.make(EventID.self).uuid), \(PhoneEvent.Kind.released.rawValue), \(phone.digits),
-                        \(userID.uuid), \(now), \(Traces.current))
+                    INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                    VALUES (\(PhoneEventWork.queue), \(identifiers.make(EventID.self).uuid), \(phone.digits), \(userID.uuid), \(now),
+                        \(Traces.current), jsonb_build_object('kind', \(PhoneEvent.Kind.released.rawValue)))
                 ), told AS (
-                    INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
-                    SELECT \(identifiers.make(EventID.self).uuid), type, \(userID.uuid), \(now), \(Traces.current)
+                    INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                    SELECT \(ServiceEventWork.queue), \(identifiers.make(EventID.self).uuid), \(userID.uuid), \(now), \(Traces.current),
+                        jsonb_build_object('type', type)
                     FROM wanted_events WHERE type = \(ServiceEventType.phoneChanged.rawValue)
                 )
                 UPDATE profiles SET phone = NULL, proven_phone = NULL, phone_chosen_at = \(now), updated_at = GREATEST(updated_at, \(now)),

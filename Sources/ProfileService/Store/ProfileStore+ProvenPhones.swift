@@ -265,15 +265,16 @@ extension ProfileStore {
             ), settled AS (
                 DELETE FROM phone_disputes WHERE claimant_user_id = \(user) AND phone = \(next.phone?.digits)
             ), events AS (
-                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, is_proven, taken_from, trace)
-                SELECT event_id, kind, phone, \(user), \(now), is_proven, taken_from, \(Traces.current)
+                INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                SELECT \(PhoneEventWork.queue), event_id, phone, \(user), \(now), \(Traces.current),
+                    jsonb_build_object('kind', kind, 'is_proven', is_proven, 'taken_from', taken_from)
                 FROM unnest(\(eventIDs), \(events.map(\.kind.rawValue)), \(events.map(\.phone.digits)),
                     \(events.map(\.isProven)), \(events.map { $0.takenFrom?.uuid }))
                     WITH ORDINALITY AS event (event_id, kind, phone, is_proven, taken_from, position)
                 ORDER BY position
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
-                SELECT event_id, type, user_id, \(now), \(Traces.current)
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), event_id, user_id, \(now), \(Traces.current), jsonb_build_object('type', type)
                 FROM unnest(\(toldIDs), \(told.map(\.0.rawValue)), \(told.map(\.1))) AS event (event_id, type, user_id)
                     JOIN wanted_events USING (type)
             ), lost AS (

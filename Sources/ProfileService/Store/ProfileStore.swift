@@ -319,14 +319,14 @@ struct ProfileStore: Sendable {
                 DELETE FROM usernames
                 WHERE username_key = \(transition.releasedUsername?.key) AND user_id = \(userID)
             ), events AS (
-                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
-                SELECT event_id, kind, phone, \(userID), \(now), \(trace)
+                INSERT INTO work (queue, event_id, key, user_id, created_at, trace, data)
+                SELECT \(PhoneEventWork.queue), event_id, phone, \(userID), \(now), \(trace), jsonb_build_object('kind', kind)
                 FROM unnest(\(eventIDs), \(events.map(\.kind.rawValue)), \(events.map(\.phone.digits)))
                     WITH ORDINALITY AS event (event_id, kind, phone, position)
                 ORDER BY position
             ), told AS (
-                INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
-                SELECT event_id, type, \(userID), \(now), \(trace)
+                INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+                SELECT \(ServiceEventWork.queue), event_id, \(userID), \(now), \(trace), jsonb_build_object('type', type)
                 FROM unnest(\(toldIDs), \(told.map(\.rawValue))) AS event (event_id, type) JOIN wanted_events USING (type)
             )
             UPDATE profiles

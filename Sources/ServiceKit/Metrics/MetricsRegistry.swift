@@ -25,7 +25,8 @@ public final class CounterFamily: MetricsSource {
     public final class Counter: Sendable {
         private let sum = Atomic<UInt64>(0)
 
-        init() {}
+        /// A counter at zero.
+        public init() {}
 
         /// Adds to it. Any thread; never waits.
         public func add(_ more: UInt64 = 1) { sum.wrappingAdd(more, ordering: .relaxed) }

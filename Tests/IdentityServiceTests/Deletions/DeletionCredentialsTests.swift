@@ -196,10 +196,10 @@ struct DeletionCredentialsTests {
                     ($0.provider, $0.idToken, $0.nonce) = ("apple", token, TestProvider.rawNonce)
                 }
             }
-            try await service.database.execute("ALTER TABLE outbox ADD CONSTRAINT broken CHECK (false) NOT VALID")
+            try await service.database.execute("ALTER TABLE work ADD CONSTRAINT broken CHECK (false) NOT VALID")
             await #expect(throws: RPCError.self) { try await delete() }
             #expect(try await service.count("accounts") == 1)
-            try await service.database.execute("ALTER TABLE outbox DROP CONSTRAINT broken")
+            try await service.database.execute("ALTER TABLE work DROP CONSTRAINT broken")
             try await delete()
             #expect(try await service.count("accounts") == 0)
         }
@@ -352,10 +352,10 @@ struct DeletionCodeTests {
                 }.consentsLeft
             }
             let database = bench.store.database
-            try await database.execute("ALTER TABLE outbox ADD CONSTRAINT broken CHECK (false) NOT VALID")
+            try await database.execute("ALTER TABLE work ADD CONSTRAINT broken CHECK (false) NOT VALID")
             await #expect(throws: (any Error).self) { _ = try await delete() }
             #expect(try await bench.rows("kept") == 1)
-            try await database.execute("ALTER TABLE outbox DROP CONSTRAINT broken")
+            try await database.execute("ALTER TABLE work DROP CONSTRAINT broken")
             #expect(try await delete().isEmpty)
             await bench.grants.revoker.round()
             #expect(bench.apple.revoked == ["r.deletion"])

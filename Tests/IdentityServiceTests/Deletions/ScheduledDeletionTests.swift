@@ -102,7 +102,7 @@ struct ScheduledDeletionTests {
                 _ = try await service.check(refreshed.accessToken)
             }
             #expect(try await service.words("SELECT why FROM account_closings") == ["deleted"])
-            #expect(try await service.count("outbox") == 2)
+            #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == 2)
             #expect(try await service.count("scheduled_deletions") == 0)
             #expect(
                 try await service.words("SELECT details ->> 'by' FROM security_events WHERE kind = 'account_deleted'")
@@ -142,14 +142,15 @@ struct ScheduledDeletionTests {
             #expect(try await service.count("scheduled_deletions") == 0)
             let told = try await service.words(
                 "SELECT target || ' ' || type || ' ' || (data ->> 'user_id') || ' ' || (data ->> 'session_id') "
-                    + "FROM webhook_deliveries WHERE type LIKE '%deletion%' ORDER BY event_id, target"
+                    + "FROM \(TestService.webhooks) WHERE type LIKE '%deletion%' ORDER BY event_id, target"
             )
             let ids = "\(session.userID) \(session.sessionID)"
             #expect(
                 Set(told) == ["all account.deletion_scheduled \(ids)", "all account.deletion_cancelled \(ids)"]
                     && told.count == 2
             )
-            let times = "SELECT data ->> 'deletes_at' FROM webhook_deliveries WHERE type = 'account.deletion_scheduled'"
+            let times =
+                "SELECT data ->> 'deletes_at' FROM \(TestService.webhooks) WHERE type = 'account.deletion_scheduled'"
             #expect(
                 try await service.words(times) == [service.text(service.clock.nowMilliseconds + 7 * Self.day * 1000)]
             )
@@ -230,7 +231,7 @@ struct ScheduledDeletionTests {
             }
             #expect(try await service.count("accounts") == 0)
             #expect(try await service.count("account_closings") == 40)
-            #expect(try await service.count("outbox") == 80)
+            #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == 80)
             #expect(service.deletions("done") == 40)
         }
     }

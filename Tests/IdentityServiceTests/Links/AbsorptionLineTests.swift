@@ -13,7 +13,7 @@ import Testing
 struct AbsorptionLineTests {
     @Test func `One that fails waits behind the others, longer each time, and is counted`() async throws {
         try await AbsorptionTests.run { service, apple, _ in
-            try await service.database.execute("ALTER TABLE outbox ADD CONSTRAINT broken CHECK (false) NOT VALID")
+            try await service.database.execute("ALTER TABLE work ADD CONSTRAINT broken CHECK (false) NOT VALID")
             await expectFailure(.unavailable, "ACCOUNT_HELD") {
                 try await service.linkGoogle(apple.accessToken, token: service.googleToken())
             }
@@ -24,7 +24,7 @@ struct AbsorptionLineTests {
                 #expect(service.absorptionMetric("failures_total") == Double(failures))
             }
             #expect(service.absorptionMetric("s_oldest_seconds").map { $0 >= 85 } == true)
-            try await service.database.execute("ALTER TABLE outbox DROP CONSTRAINT broken")
+            try await service.database.execute("ALTER TABLE work DROP CONSTRAINT broken")
             service.pass(seconds: 81)
             await service.parts.methods.absorber.round()
             #expect(try await service.count("absorptions") == 0)

@@ -90,7 +90,7 @@ struct AccountChangeTests {
             let events = try await service.words(
                 "SELECT event_id::text FROM security_events WHERE kind LIKE 'provider_%'"
             )
-            #expect(Set(try await service.words("SELECT event_id::text FROM webhook_deliveries")) == Set(events))
+            #expect(Set(try await service.words("SELECT event_id::text FROM work")) == Set(events))
         }
     }
 

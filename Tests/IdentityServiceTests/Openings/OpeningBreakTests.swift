@@ -87,7 +87,7 @@ struct OpeningBreakTests {
             // The relay meets an account that profile has closed, and waits.
             try await service.relayingProofs {
                 try await eventually("it waits") {
-                    try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
+                    try await service.count("work WHERE queue = 'phone_proofs' AND failure IS NOT NULL") == 1
                 }
                 try await service.database.execute("ALTER TABLE account_closings DROP CONSTRAINT broken")
                 try await person.settleRelayed()

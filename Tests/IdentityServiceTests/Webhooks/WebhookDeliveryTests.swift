@@ -5,10 +5,12 @@ import Models
 import OutgoingHTTP
 import Postgres
 import RPC
+import ServiceKit
 import Synchronization
 import Testing
 
 @testable import IdentityService
+@testable import ServiceStore
 
 /// What targets of webhooks are told, and what becomes of it.
 struct WebhookDeliveryTests {
@@ -20,13 +22,13 @@ struct WebhookDeliveryTests {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.signOut(accessToken: session.accessToken)
-            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
             let targets = [
                 WebhookTargets.target("all"), WebhookTargets.target("ends", types: [.accountDeleted]),
             ]
             #expect(await service.deliverer(targets, TestHTTP()).register(areNew: true))
             _ = try await service.signInAnew()
-            #expect(try await service.count("webhook_deliveries") == 0, "somebody who is known")
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0, "somebody who is known")
             let new = try await service.signInAnew(subject: "002.person")
             #expect(try await service.deliveries() == ["all account.created"])
             try await service.delete(new.accessToken)
@@ -54,7 +56,7 @@ struct WebhookDeliveryTests {
             let userID = try await service.check(session.tokens.accessToken).userID
             try await service.signOut(accessToken: session.tokens.accessToken)
             await deliverer.round(target)
-            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
 
             #expect(http.requests.count == 2)
             let created = try #require(http.requests.first { $0.bodyText.contains("account.created") })
@@ -125,34 +127,23 @@ struct WebhookDeliveryTests {
                 await deliverer.round(target)
                 service.clock.advance(seconds: 3 * 3_600)
             }
-            let parked = "concat_ws(' ', tries, failure, parked_at - tried_from >= interval '3 days')"
+            let parked = "concat_ws(' ', tries, failure, parked_at - created_at >= interval '3 days')"
             #expect(try await service.deliveries(parked) == ["\(http.requests.count) status 500 t"])
-            #expect((15...21).contains(http.requests.count))
-            let backlog = try await service.parts.methods.store.webhookBacklog(
-                of: "crm",
-                nowMilliseconds: service.clock.nowMilliseconds
-            )
-            #expect(backlog == WebhookBacklog(parked: 1))
-
+            #expect((18...30).contains(http.requests.count))
             http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
-            let store = service.parts.methods.store
             let id = try #require(http.requests.first?.header("webhook-id"))
-            let listed = try await WebhooksCommand.list(areParked: true, target: nil, limit: 10)
-                .run(store, clock: service.clock.wallClock)
-            #expect(listed.count == 1 && listed[0].hasPrefix("\(id)  crm  account.created"))
-            #expect(
-                try await WebhooksCommand.show(id).run(store, clock: service.clock.wallClock)
-                    .contains("failure   status 500")
+            let name = try #require(WorkName(id))
+            let listed = try await service.work(
+                .list(queue: "webhooks.crm", includesWaiting: false, limit: 10, showsNumbers: false)
             )
             #expect(
-                try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)
-                    == ["1 will be retried"]
+                listed.count == 1 && listed[0].contains("  webhooks.crm  ") && listed[0].contains("account.created")
             )
-            await #expect(throws: WebhooksCommandError.self) {
-                try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)
-            }
+            #expect(try await service.work(.show(name, showsNumbers: false)).contains("failure   status 500"))
+            #expect(try await service.work(.retry(.names([name]))) == ["1 will be retried"])
+            await #expect(throws: WorkCommandError.self) { try await service.work(.retry(.names([name]))) }
             await deliverer.round(target)
-            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
             #expect(Set(http.requests.compactMap { $0.header("webhook-id") }) == [id])
         }
     }
@@ -182,9 +173,9 @@ struct WebhookDeliveryTests {
             )
 
             let store = service.parts.methods.store
-            _ = try await WebhooksCommand.replay(nil, target: "crm").run(store, clock: service.clock.wallClock)
+            _ = try await service.work(.retry(.queue("webhooks.crm")))
             await deliverer.round(target)
-            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
             try await store.stop(target, nowMilliseconds: service.clock.nowMilliseconds)
             #expect(await service.deliverer([target], http).register(areNew: true))
             _ = try await service.signInAnew(subject: "003.person")
@@ -203,33 +194,24 @@ struct WebhookDeliveryTests {
             let deliverer = service.deliverer([target], http)
             #expect(await deliverer.register(areNew: true))
             _ = try await service.signInAnew()
-            let store = service.parts.methods.store
-            func claim() async throws -> [WebhookMessage] {
-                try await store.claimWebhooks(
-                    for: target,
-                    limit: 8,
-                    leaseMilliseconds: WebhookDeliverer.leaseMilliseconds,
-                    nowMilliseconds: service.clock.nowMilliseconds
-                )
-            }
-            let killed = try #require(try await claim().first)
+            let runner = deliverer.runners[0]
+            let work = WorkTable(service.database) { service.clock.nowMilliseconds }
+            let killed = try await work.claim(runner.kind, runner.kind.rules, limit: 8)
+            let first = try #require(killed.entries.first)
             await deliverer.round(target)
             #expect(http.requests.isEmpty, "it is the other's for a while")
             service.clock.advance(seconds: 60)
-            let second = try #require(try await claim().first)
-            #expect(second.id == killed.id && second.tries == 2)
+            let second = try await work.claim(runner.kind, runner.kind.rules, limit: 8)
+            #expect(second.entries.first?.id == first.id && second.entries.first?.tries == 2)
             // The first comes back from a long pause.
-            try await store.postpone(
-                killed,
-                failure: "late",
-                nextMilliseconds: nil,
-                nowMilliseconds: service.clock.nowMilliseconds
-            )
-            #expect(try await service.deliveries("concat_ws(' ', failure, parked_at)") == [""])
+            try await work.park([first.id], reason: "late", leasedUntil: killed.leasedUntil)
+            try await work.postpone(first.id, by: .seconds(1), reason: "late", leasedUntil: killed.leasedUntil)
+            try await work.release([first.id], leasedUntil: killed.leasedUntil)
+            #expect(try await service.deliveries("concat_ws(' ', tries, failure, parked_at)") == ["2"])
             service.clock.advance(seconds: 60)
             await deliverer.round(target)
-            #expect(http.requests.map { $0.header("webhook-id") } == [killed.id])
-            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(http.requests.map { $0.header("webhook-id") } == [first.item.id])
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
         }
     }
 
@@ -244,7 +226,7 @@ struct WebhookDeliveryTests {
             _ = try await service.makeSessions(count)
             try await withThrowingTaskGroup { tasks in
                 for deliverer in deliverers { tasks.addTask { await deliverer.run() } }
-                for _ in 0..<6_000 where try await service.count("webhook_deliveries") > 0 {
+                for _ in 0..<6_000 where try await service.count("work WHERE queue LIKE 'webhooks.%'") > 0 {
                     try await Task.sleep(for: .milliseconds(10))
                 }
                 tasks.cancelAll()
@@ -271,13 +253,13 @@ struct WebhookDeliveryTests {
             #expect(await deliverer.register(areNew: true))
             _ = try await service.makeSessions(100)
             let running = Task { await deliverer.run() }
-            for _ in 0..<6_000 where http.requests.count < 100 + WebhookDeliverer.atOnceMax {
+            for _ in 0..<6_000 where http.requests.count < 100 + WebhookWork.atOnceMax {
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect(http.requests.filter { $0.url.contains("fast.") }.count == 100)
-            #expect(http.requests.filter { $0.url.contains("slow.") }.count == WebhookDeliverer.atOnceMax)
+            #expect(http.requests.filter { $0.url.contains("slow.") }.count == WebhookWork.atOnceMax)
             gate.open()
-            for _ in 0..<6_000 where try await service.count("webhook_deliveries") > 0 {
+            for _ in 0..<6_000 where try await service.count("work WHERE queue LIKE 'webhooks.%'") > 0 {
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect(http.requests.count == 200)

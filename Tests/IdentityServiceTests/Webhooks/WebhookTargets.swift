@@ -2,6 +2,8 @@ import IdentityDomain
 import JOSE
 import Models
 import OutgoingHTTP
+import ServiceKit
+import ServiceStore
 import Testing
 
 @testable import IdentityService
@@ -32,6 +34,7 @@ extension TestService {
     func deliverer(_ targets: [WebhookTarget], _ http: TestHTTP, random: Double = 0.5) -> WebhookDeliverer {
         WebhookDeliverer(
             targets,
+            in: WorkTable(database) { [clock] in clock.nowMilliseconds },
             http: http,
             store: parts.methods.store,
             clock: clock.wallClock,
@@ -42,7 +45,37 @@ extension TestService {
 
     /// What is still to be told or parked, in words.
     func deliveries(_ columns: String = "target || ' ' || type") async throws -> [String] {
-        try await words("SELECT \(columns) FROM webhook_deliveries ORDER BY 1")
+        try await words("SELECT \(columns) FROM \(Self.webhooks) ORDER BY 1")
+    }
+
+    /// The work for targets, as a subquery.
+    static let webhooks = """
+        (SELECT event_id, substr(queue, 10) AS target, data ->> 'type' AS type, user_id, data -> 'data' AS data, tries, failure,
+            parked_at, created_at FROM work WHERE queue LIKE 'webhooks.%') webhooks
+        """
+
+    /// What `identity work` prints.
+    func work(_ command: WorkCommand) async throws -> [String] {
+        let store = parts.methods.store
+        return try await WorkAdmin(
+            database,
+            nowMilliseconds: { [clock] in clock.nowMilliseconds },
+            retried: { try await store.restartWebhookTargets(of: $0) }
+        ).run(command)
+    }
+}
+
+extension WebhookDeliverer {
+    /// Delivers all that is due for a target.
+    func round(_ target: WebhookTarget) async {
+        for runner in runners where runner.kind.target.name == target.name { await runner.round() }
+    }
+
+    /// Delivers until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { tasks in
+            for runner in runners { tasks.addTask { try? await runner.run() } }
+        }
     }
 }
 
