@@ -74,10 +74,10 @@ struct ImportedPerson {
     /// time passes in the middle of an opening.
     func settle() async throws {
         for _ in 0..<200 {
+            service.pass(seconds: 11)
             await service.parts.phoneProofs.runner.round()
             await service.parts.methods.absorber.round()
             if try await service.count("work WHERE queue = 'phone_proofs'") == 0 { return }
-            service.pass(seconds: 11)
         }
         Issue.record("a proof still waits")
     }

@@ -64,11 +64,14 @@ struct WorkFixture {
     /// A runner that looks for work only when it is nudged.
     func runner(
         together: Int = 100,
+        atOnce: Int? = nil,
         triesMax: Int? = nil,
         _ body: @escaping @Sendable ([Int64]) async throws -> Void
     ) -> WorkRunner<Kind> {
         var rules = WorkRules()
-        rules.isOrdered = true
+        // Calls side by side are for queues without an order.
+        rules.isOrdered = atOnce == nil
+        rules.atOnce = atOnce ?? 1
         rules.together = together
         rules.triesMax = triesMax
         rules.pollInterval = .milliseconds(50)

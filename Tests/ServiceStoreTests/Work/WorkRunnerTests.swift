@@ -164,6 +164,57 @@ import Testing
         }
     }
 
+    @Test func `However many items failed before, no more calls are under way than may be`() async throws {
+        try await WorkFixture.run { fixture in
+            try await fixture.add(Array(0..<40))
+            let fails = Mutex(true)
+            let calls = Mutex((now: 0, most: 0))
+            let runner = fixture.runner(atOnce: 3) { _ in
+                if fails.withLock({ $0 }) { throw Self.setback }
+                calls.withLock { calls in
+                    calls.now += 1
+                    calls.most = max(calls.most, calls.now)
+                }
+                try await Task.sleep(for: .milliseconds(2))
+                calls.withLock { $0.now -= 1 }
+            }
+            await runner.round()
+            #expect(try await fixture.rows().allSatisfy { $0.hasSuffix(" waits BROKEN") })
+            fails.withLock { $0 = false }
+            fixture.advance(milliseconds: 4_000)
+            #expect(await runner.round() == 40)
+            #expect(calls.withLock { $0.most } <= 3)
+        }
+    }
+
+    @Test func `Behind a failure of an ordered queue the rest of a claim is left for the next`() async throws {
+        try await WorkFixture.run { fixture in
+            try await fixture.add([1, 2, 3])
+            let isAway = Mutex(false)
+            let tries = Mutex<[[Int64]]>([])
+            let runner = fixture.runner { numbers in
+                tries.withLock { $0.append(numbers) }
+                if isAway.withLock({ $0 }) { throw Unreachable() }
+                throw Self.setback
+            }
+            await runner.round()
+            #expect(
+                try await fixture.rows() == [
+                    "1 tries 1 waits BROKEN", "2 tries 1 waits BROKEN", "3 tries 1 waits BROKEN",
+                ]
+            )
+            // Each would be tried alone.
+            fixture.advance(milliseconds: 4_000)
+            isAway.withLock { $0 = true }
+            tries.withLock { $0 = [] }
+            await runner.round()
+            #expect(tries.withLock { $0.count } == 1)
+            #expect(
+                try await fixture.rows() == ["1 tries 1 due BROKEN", "2 tries 1 due BROKEN", "3 tries 1 due BROKEN"]
+            )
+        }
+    }
+
     @Test func `A row that holds no item is parked`() async throws {
         try await WorkFixture.run { fixture in
             try await fixture.add([1, -1, 2])

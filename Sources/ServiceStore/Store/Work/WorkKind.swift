@@ -30,9 +30,6 @@ public protocol WorkKind: Sendable {
 
     /// Deletes the rows of work that is done, and records what follows from it in the same transaction.
     func finish(_ items: [Item], ids: [Int64], in database: PostgresClient) async throws
-
-    /// Records what follows from an item that was parked.
-    func parked(_ item: Item, reason: String) async throws
 }
 
 extension WorkKind {
@@ -43,9 +40,6 @@ extension WorkKind {
     public func finish(_ items: [Item], ids: [Int64], in database: PostgresClient) async throws {
         try await database.execute("DELETE FROM work WHERE id = ANY(\(ids))")
     }
-
-    /// Nothing follows.
-    public func parked(_ item: Item, reason: String) async throws {}
 }
 
 /// How a queue is worked on.

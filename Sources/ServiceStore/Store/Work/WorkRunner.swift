@@ -111,10 +111,10 @@ public final class WorkRunner<Kind: WorkKind>: Service {
         let deadline = Deadline.after(rules.timeout)
         let limit = room * together
         guard let claim = await claim(limit) else { return false }
-        for unit in units(claim, together) {
+        for lane in lanes(claim, together, room) {
             state.withLock { $0.callsUnderWay += 1 }
             calls.addTask {
-                await self.perform(unit, of: claim, deadline)
+                await self.perform(lane, of: claim, deadline)
                 self.state.withLock { $0.callsUnderWay -= 1 }
                 self.bell.ring()
             }
@@ -132,7 +132,9 @@ public final class WorkRunner<Kind: WorkKind>: Service {
             guard let claim = await claim(rules.atOnce * together) else { break }
             if claim.isEmpty { break }
             await withDiscardingTaskGroup { calls in
-                for unit in units(claim, together) { calls.addTask { await self.perform(unit, of: claim, deadline) } }
+                for lane in lanes(claim, together, rules.atOnce) {
+                    calls.addTask { await self.perform(lane, of: claim, deadline) }
+                }
             }
             if state.withLock({ $0.outages }) > 0 { break }
         }
@@ -175,49 +177,66 @@ public final class WorkRunner<Kind: WorkKind>: Service {
 
     // MARK: - Calls
 
-    /// What is done side by side: each call, or all of an ordered queue, one after the other.
-    private func units(_ claim: Claim, _ together: Int) -> [[[Claim.Entry]]] {
+    /// The calls, dealt to as many lanes as may be under way at once. The calls of a lane are made one after the other.
+    private func lanes(_ claim: Claim, _ together: Int, _ room: Int) -> [[[Claim.Entry]]] {
         let calls = Self.calls(claim.entries, together: together)
-        guard rules.isOrdered else { return calls.map { [$0] } }
-        return claim.isEmpty ? [] : [calls]
+        // The turn of an ordered queue ends behind its one lane.
+        guard !calls.isEmpty else { return rules.isOrdered && !claim.isEmpty ? [[]] : [] }
+        var lanes = [[[Claim.Entry]]](repeating: [], count: min(calls.count, rules.isOrdered ? 1 : room))
+        for (index, call) in calls.enumerated() { lanes[index % lanes.count].append(call) }
+        return lanes
     }
 
-    private func perform(_ calls: [[Claim.Entry]], of claim: Claim, _ deadline: Deadline) async {
-        for call in calls { await perform(call, leasedUntil: claim.leasedUntil, deadline: deadline) }
+    private func perform(_ lane: [[Claim.Entry]], of claim: Claim, _ deadline: Deadline) async {
+        var isOver = false
+        for call in lane {
+            // The calls share the time of the claim. Behind a failure of an ordered queue, and while nothing can be done, the rest is
+            // due again.
+            isOver = isOver || deadline.hasPassed
+            let isDone = await perform(isOver ? nil : call, releasing: call, claim.leasedUntil, deadline)
+            isOver = isOver || !isDone && (rules.isOrdered || state.withLock { $0.outages } > 0)
+        }
         guard rules.isOrdered else { return }
         do {
-            // A task of its own, as above: others wait for this.
+            // A task of its own, as below: others wait for this.
             try await Task { try await table.endTurn(in: kind.queue, leasedUntil: claim.leasedUntil) }.value
         } catch {
             warn("the queue is kept until the lease ends", ["error": "\(error)"])
         }
     }
 
-    private func perform(_ call: [Claim.Entry], leasedUntil: PostgresTimestamp, deadline: Deadline) async {
+    /// Makes a call, or releases its items if nil. Returns whether it succeeded.
+    private func perform(
+        _ call: [Claim.Entry]?,
+        releasing entries: [Claim.Entry],
+        _ leasedUntil: PostgresTimestamp,
+        _ deadline: Deadline
+    ) async -> Bool {
         let began = ContinuousClock.now
-        // Calls of an ordered queue share its time: what is left over is due again.
-        let isLate = deadline.hasPassed
-        let failure = isLate ? CancellationError() : await attempt(call, deadline)
+        var failure: (any Error)?
+        if let call { failure = await attempt(call, deadline) }
         // A cancelled call says nothing of its items.
-        let isCancelled = isLate || failure != nil && Task.isCancelled
+        let isReleased = call == nil || failure != nil && Task.isCancelled
         do {
             // A task of its own: what a call came to is stored also if this one was cancelled, or the items would wait for the end of
             // their lease. Its statements have limits.
-            try await Task {
-                if isCancelled {
-                    try await self.table.release(call.map(\.id), leasedUntil: leasedUntil)
+            try await Task { [failure] in
+                if isReleased {
+                    try await self.table.release(entries.map(\.id), leasedUntil: leasedUntil)
                 } else if let failure {
-                    try await self.settle(call, failure, leasedUntil)
+                    try await self.settle(entries, failure, leasedUntil)
                 } else {
-                    try await self.kind.finish(call.map(\.item), ids: call.map(\.id), in: self.table.database)
-                    self.succeeded(call.count, took: ContinuousClock.now - began)
+                    try await self.kind.finish(entries.map(\.item), ids: entries.map(\.id), in: self.table.database)
+                    self.succeeded(entries.count, took: ContinuousClock.now - began)
                 }
             }.value
         } catch {
             // The items are due again when their lease is over.
             countOutage()
             warn("the result of work cannot be stored, will retry", ["error": "\(error)"])
+            return false
         }
+        return !isReleased && failure == nil
     }
 
     private func succeeded(_ count: Int, took: Duration) {
@@ -293,7 +312,6 @@ public final class WorkRunner<Kind: WorkKind>: Service {
         try await table.park([entry.id], reason: reason, leasedUntil: leasedUntil)
         metrics.count(parked: 1)
         logger.error("work is parked", metadata: ["id": "\(entry.id)", "reason": .string(reason)])
-        try await kind.parked(entry.item, reason: reason)
     }
 
     private func countOutage() {
