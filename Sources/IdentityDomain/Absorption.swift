@@ -8,7 +8,7 @@ public struct Absorption: Sendable, Hashable {
         case asking
         /// Profile is asked whether it is empty, and closes it if it is: from then on there is no way back.
         case closing
-        /// Profile said no: invites is told.
+        /// Profile said no: invites is asked to reopen the account.
         case reopening
         /// Both said yes: what identity has is moved.
         case moving

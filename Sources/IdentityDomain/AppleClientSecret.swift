@@ -5,8 +5,8 @@ import JOSE
 public enum AppleClientSecret {
     /// Whom it is for: Apple's issuer, wherever its endpoint may be in development.
     public static let audience = "https://appleid.apple.com"
-    /// How long one lives. Apple allows half a year; one that is minted for each call needs minutes, and is worth nothing to
-    /// whoever finds it later.
+    /// How long one lives. Apple allows half a year; one that is minted for each call needs minutes, and is useless
+    /// to a thief who finds it later.
     public static let lifetimeSeconds: Int64 = 300
 
     /// A secret for one call.

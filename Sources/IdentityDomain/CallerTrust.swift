@@ -20,7 +20,7 @@ public enum CallerTrust: Sendable, Hashable {
         }
     }
 
-    /// The name by which a caller with these names is one; nil where nobody is told by a name.
+    /// The caller's name among those of its certificate; nil if callers aren't recognized by names.
     public func name(in certificateNames: [String]) -> String? {
         if case .named(let names) = self { certificateNames.first { names.contains($0) } } else { nil }
     }

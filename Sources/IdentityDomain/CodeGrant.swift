@@ -2,9 +2,8 @@ import JOSE
 
 /// An authorization code with all that it was issued for (RFC 6749 section 4.1.3, RFC 7636 section 4.5).
 ///
-/// All of it makes the hash under which an exchange is known and the secret under which its result is sealed: whoever has the
-/// code, but not the verifier or the redirect URI, finds nothing of what its owner got, and is asked for at the provider, which
-/// refuses.
+/// The hash that identifies an exchange and the secret under which its result is sealed are derived from all of it. A thief with the code,
+/// but without the verifier or the redirect URI, doesn't find the owner's result: the provider is asked, and rejects the code.
 public struct CodeGrant: Sendable, Hashable {
     /// The longest code, in bytes.
     public static let codeBytesMax = 2_048

@@ -1,4 +1,4 @@
-/// An e-mail address as it is told of a person: to show and to write to, never a key.
+/// A user's e-mail address as a provider sent it: for display and messages, never a key.
 public struct EmailFacts: Sendable, Hashable {
     /// The address.
     public let address: String

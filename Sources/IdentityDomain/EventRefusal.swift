@@ -1,4 +1,4 @@
-/// Why what another service tells of people is not taken: one case for each reason on the wire.
+/// Why another service's event about a user is rejected: one case for each reason on the wire.
 public enum EventRefusal: Error, Sendable, Hashable, CaseIterable {
     /// It is no event that there is, or there are too many at once.
     case invalid

@@ -1,9 +1,9 @@
-/// Which questions that strangers make us ask a provider are asked: made-up codes and tokens cost the one who sends them
-/// nothing, us a connection, and the provider its patience with us.
+/// Which requests to a provider are made for unauthenticated callers: invented codes and tokens cost their sender nothing, us a
+/// connection, and the provider its patience with us.
 ///
 /// Questions are counted while they are asked, refusals by client and by address for a minute. An address with too many
-/// refusals waits until they are forgotten. A client with too many, by whoever, is asked for by those alone who have had none:
-/// people whose code is good have none, and keep getting in while many addresses guess. A value without clock: all that
+/// refusals waits until they are forgotten. For a client with too many, from any addresses, only addresses without a refusal are let in:
+/// users whose code is valid have none, and keep getting in while many addresses guess. A value without clock: all that
 /// matters is a parameter.
 public struct ExchangeAdmission: Sendable {
     /// What is decided.

@@ -44,7 +44,7 @@ public struct FirstSignInDetails: Sendable, Hashable {
     /// The token, if it couldn't be verified yet, so that nothing of ``person`` may be believed; nil if it was. A secret.
     public let unverifiedToken: String?
 
-    /// What is to be kept; nil if nothing was told that is a name or an e-mail.
+    /// The details to store; nil if there is no valid name or e-mail.
     public init?(
         key: [UInt8],
         provider: ProviderName,

@@ -4,7 +4,7 @@ import Models
 public enum IdentityError: Error, Sendable, Hashable {
     /// The provider's ID token was refused.
     case token(TokenRejection)
-    /// The provider's ID token was refused for its audience, which development is told.
+    /// The provider's ID token was rejected for its audience, which development mode reveals.
     case tokenAudience(String)
     /// No provider of that name is configured.
     case providerUnknown
@@ -70,7 +70,7 @@ public enum IdentityError: Error, Sendable, Hashable {
     case phoneProof(PhoneProofRefusal)
     /// The person has asked about too many e-mail addresses.
     case tooManyAddresses(retryAfterMilliseconds: Int64)
-    /// What another service tells of people is not taken.
+    /// Another service's event about a user is rejected.
     case event(EventRefusal)
 
     /// The error of an act that ``AccountAct`` refuses.

@@ -2,12 +2,12 @@ import JOSE
 
 /// How a token's `nonce` claim relates to the raw nonce that the app hands us.
 ///
-/// With `raw` and `either` whoever gets hold of a token reads the nonce in it and can present both: what keeps a stolen token
-/// from signing in is then only that it buys one session, so one that its owner has not used yet is good for a thief until
+/// With `raw` and `either` a thief of a token reads the nonce in it and can present both. What keeps a stolen token from signing in is
+/// then only that it opens one session, so one that its owner has not used yet is good for a thief until
 /// it expires. With `sha256` the token alone is worth nothing.
 public enum NonceMatch: String, Sendable, Hashable, CaseIterable {
-    /// The claim is the lowercase hex SHA-256 of the raw nonce: what apps do with Apple. Whoever steals the token
-    /// cannot know the raw nonce.
+    /// The claim is the lowercase hex SHA-256 of the raw nonce: what apps do with Apple. A thief of the
+    /// token can't know the raw nonce.
     case sha256 = "sha256"
     /// The claim is the raw nonce (OpenID Connect Core section 3.1.3.7). Ties the token to the app's request, and proves
     /// nothing against its theft.

@@ -9,7 +9,7 @@ public struct NoticeToken: Sendable {
     /// The algorithm to look the key up by; one that the provider may use.
     public var algorithm: SignatureAlgorithm { jws.algorithm }
 
-    /// The types of header that are taken (RFC 8417 section 2.3 recommends the last); an ID token is told by its claims.
+    /// The accepted types of header (RFC 8417 section 2.3 recommends the last); an ID token is recognized by its claims.
     private static let types: Set<String> = ["jwt", "secevent+jwt"]
 
     /// Parses a message and checks its header against the policy.

@@ -1,4 +1,4 @@
-/// The providers that tell of their people, each in a form of its own.
+/// The providers that send notices about their users, each in a format of its own.
 public enum NoticeSender: String, Sendable, Hashable, CaseIterable {
     /// Apple's server-to-server notifications.
     case apple = "apple"

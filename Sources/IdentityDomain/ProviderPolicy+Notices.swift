@@ -85,7 +85,7 @@ extension ProviderPolicy {
         guard let event = parsed ?? value?.object, let type = event["type"]?.string else { throw .malformed }
         let kind = appleKinds[type] ?? .other
         let subject = try subject(event["sub"], of: kind)
-        // Milliseconds; Apple's page shows seconds, which are told from them by their size.
+        // Milliseconds; Apple's page shows seconds, which their size distinguishes.
         let time = event["event_time"]?.integer ?? issuedAtSeconds
         guard 0...253_402_300_799_000 ~= time else { throw .malformed }
         let milliseconds = time < 100_000_000_000 ? time * 1000 : time

@@ -23,7 +23,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// The most spellings of the issuer, and the most audiences.
     public static let namesMax = 64
 
-    /// A provider; throws what is wrong with it, in words for whoever configures it.
+    /// A provider; throws what is wrong with it, in words for operators.
     public init(
         name: ProviderName,
         issuers: [String],

@@ -1,5 +1,5 @@
-/// The rule for every URL of a provider: whoever can change the answer of its key set or token endpoint can sign anyone in, so
-/// it must come over TLS. A simulator may be asked by `http` where that was switched on: on this machine, or by a name under
+/// The rule for every URL of a provider: an attacker who can change the response of its key set or token endpoint can sign anyone
+/// in, so it must come over TLS. A simulator may be asked by `http` where that was switched on: on this machine, or by a name under
 /// `.test`, which stands for nobody on the Internet (RFC 6761 section 6.2), but for whom the network's own names say.
 public enum ProviderURL {
     /// The longest URL, in bytes.

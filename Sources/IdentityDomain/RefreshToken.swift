@@ -85,8 +85,8 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
         keys.map { SHA256.authenticationCode(of: Array(label.utf8), key: $0) }
     }
 
-    /// By what we know access tokens of ours again: of the first key alone. Whoever has it can make tokens that identity believes,
-    /// though nobody else does; once it is replaced its claims are none, and refresh tokens of it stay good.
+    /// Recognizes access tokens of ours: of the first key alone. A thief of the key can make tokens that identity accepts, though no
+    /// other server does; once it is replaced its claims count for nothing, and its refresh tokens stay valid.
     var accessTokenMAC: MACClaim {
         MACClaim(label: "vestibule access token mac 1", key: derived("vestibule access token mac 1")[0])
     }

@@ -1,8 +1,8 @@
-/// What the audit log tells of: something that changes who is let in, by account. What happens all the time, successful
-/// refreshes and checks, is none. The rows hold ids, words of ours and of the configuration, and counts: never a secret, and
-/// nothing that a person typed or a provider told.
+/// An event of the audit log: a change of who can sign in to an account. Successful refreshes and checks, which happen all the time, are not
+/// logged. The rows hold ids, words of ours and of the configuration, and counts: never a secret, and nothing that a user typed or a
+/// provider sent.
 public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
-    /// A sign-in opened a session. Told with the provider, the app, the proof, and whether it opened the account.
+    /// A sign-in opened a session. Logged with the provider, the app, the proof, and whether it opened the account.
     case signedIn = "signed_in"
     /// A session was ended. Told with the ``SessionEnd``.
     case sessionEnded = "session_ended"
@@ -24,8 +24,8 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     case accountClosed = "account_closed"
     /// What is known of an account was handed out by an operator.
     case accountExported = "account_exported"
-    /// What a provider granted for an account that was closed, or had left it, is worth nothing any more. Told with the provider
-    /// and the app, and whether it was given up after thirty days in which nobody could be told.
+    /// A provider's token for an account that was closed, or that unlinked the provider, was revoked. Logged with the provider and the app,
+    /// and whether it was given up after thirty days of failed tries.
     case providerTokenRevoked = "provider_token_revoked"
     /// A provider told something of the person's account there. Told with the provider, what it was, and how many sessions ended
     /// by it.
@@ -74,7 +74,7 @@ public enum SessionEnd: String, Sendable, Hashable, CaseIterable {
     case endAll = "end_all"
     /// It was opened without proof, and then somebody proved who they are.
     case proven = "proven"
-    /// Its owner ended it from the list of sessions; or nobody was told of it, since its account was on the way into another.
+    /// Its owner ended it from the list of sessions; or no client got it, since its account was being absorbed by another.
     case ended = "ended"
     /// Its account had too many, and it was the one used longest ago.
     case tooMany = "too_many"

@@ -1,7 +1,7 @@
 /// How long sessions and their parts live, in seconds.
 public struct SessionLimits: Sendable, Hashable {
-    /// For how long a token gets the same successor again, and after a successor was first used, those who come with what it
-    /// replaced get its tokens: parallel refreshes of one app agree. Phones lose answers: ten seconds were too short for
+    /// How long a token gets the same successor again. For as long after the first use of a successor, requests with the token that it
+    /// replaced get the successor's tokens: parallel refreshes of one app agree. Phones lose answers: ten seconds were too short for
     /// others. Within it a thief and the owner share the successor unseen, so it is no longer.
     public var refreshGraceSeconds: Int64 = 30
     /// How old a call may be that is late and no reuse: longer than a gateway tries one. It bounds what a caller's wrong

@@ -64,7 +64,7 @@ public struct SingleSessionState: Sendable, Hashable {
         limits: SessionLimits,
         nowMilliseconds: Int64
     ) throws(IdentityError) {
-        // Neither is secret to whoever has the token, so that the comparison may take its time.
+        // Neither is secret to the token's holder, so the comparison need not take constant time.
         guard nonce == claims.nonce else { throw .sessionInvalid }
         try session.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
         guard nowMilliseconds < lastUsedAtMilliseconds + limits.inactivitySeconds * 1000 else { throw .sessionExpired }

@@ -32,9 +32,9 @@ public struct SignIn: Sendable, Hashable {
     public let isEmailVerified: Bool
     /// Whether it is a relay address.
     public let isPrivateEmail: Bool
-    /// The name that the app was told.
+    /// The name that the app sent.
     public let fullName: String?
-    /// The name that the token has, for when none was told. With neither the one that is known is kept.
+    /// The token's name, used if the app sent none. If there is neither, the stored name stays.
     public let tokenName: String?
     /// The device as its app calls it.
     public let deviceName: String?
@@ -46,7 +46,7 @@ public struct SignIn: Sendable, Hashable {
     public let acceptedUntilSeconds: Int64
     /// The phone number that the provider says is the person's, and is trusted for; nil if it says none.
     public let provenPhone: String?
-    /// By what is found that was told with these credentials before they could be verified (``FirstSignInDetails/key``).
+    /// Finds the details that came with these credentials before they could be verified (``FirstSignInDetails/key``).
     public private(set) var toldOnceKeys: [[UInt8]]
 
     /// Puts together what is kept of a sign-in. What the app says is taken only where the token says nothing, and
@@ -114,9 +114,9 @@ public struct Evidence: Sendable, Hashable {
     public var proof: Proof
     /// Until when anything of them would be accepted, if that is longer than the claims say.
     public var acceptedUntilSeconds: Int64 = 0
-    /// The name that the app was told.
+    /// The name that the app sent.
     public var fullName: String
-    /// The e-mail that the app was told.
+    /// The e-mail that the app sent.
     public var email: String
     /// Where something told may be kept from before.
     public var toldOnceKeys: [[UInt8]]

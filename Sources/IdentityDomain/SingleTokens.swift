@@ -30,9 +30,9 @@ public struct SingleClaims: Sendable, Hashable {
 
 /// Makes and verifies single tokens: the one token of an app that keeps no other. Immutable; any thread.
 ///
-/// They live for days, so each use is checked against the session's row, and nobody may believe one without asking us:
-/// they are signed by HMAC with keys that never leave us, and have a `typ` and an `aud` of their own, so that whoever
-/// verifies our access tokens by the published keys takes none. They carry the nonce of the session's row as refresh
+/// They live for days, so each use is checked against the session's row, and no server may accept one without asking us: they are signed by HMAC
+/// with keys that never leave us, and have a `typ` and an `aud` of their own, so that servers which verify our access tokens by the
+/// published keys reject them. They carry the nonce of the session's row as refresh
 /// tokens do: a key alone makes no token for a session whose id is known.
 public struct SingleTokens: Sendable, CustomStringConvertible {
     /// The longest single token that we look at, in bytes; ours have about 500.

@@ -87,7 +87,7 @@ public struct TokenIssuer: Sendable {
     /// is known of them. An e-mail that only the app told is not verified.
     ///
     /// - Parameters:
-    ///   - name: the name that was told; nil if none is known.
+    ///   - name: the user's name; nil if none is known.
     ///   - email: the e-mail; nil if none is known.
     ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
     public func idToken(
@@ -119,7 +119,7 @@ public struct TokenIssuer: Sendable {
     /// The claims of an access token that we signed, whether or not it has expired.
     ///
     /// A token whose last claim the current key made is ours in every byte of header and payload, and its signature is not checked:
-    /// that is for those who don't have the key. With another key's claim, or none, the signature decides. The key that the header
+    /// the signature is for verifiers without the key. With another key's claim, or none, the signature decides. The key that the header
     /// names must be in ``keySet`` in either case.
     ///
     /// - Throws: `accessTokenInvalid` for everything else, an ID token of ours included (`typ` differs).

@@ -33,7 +33,7 @@ public struct WebAuthorization: Sendable, Hashable {
         return endpoint + (endpoint.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
     }
 
-    /// The raw nonce only where nothing else would match: then whoever sees the token has it.
+    /// The raw nonce only if nothing else would match: a thief of the token then has the nonce as well.
     private var nonceToSend: String {
         switch client.match {
         case .sha256, .either: Hex.encode(SHA256.hash(rawNonce))

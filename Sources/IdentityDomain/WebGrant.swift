@@ -17,7 +17,7 @@ public struct WebGrant: Sendable, Hashable {
     /// The e-mail that came beside the token; empty if none did that is one.
     public let email: String
 
-    /// A grant. What was told and is no name or e-mail is left out.
+    /// A grant. Values that are no valid name or e-mail are left out.
     public init(
         fingerprint: [UInt8],
         provider: ProviderName,

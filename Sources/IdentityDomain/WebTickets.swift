@@ -83,8 +83,8 @@ public struct WebTicketBinding: Sendable, Hashable {
         self.codeChallenge = codeChallenge
     }
 
-    /// Whether whoever presents these may have what the tickets stand for. A verifier where there was no challenge is refused
-    /// too (RFC 9700 section 4.8.2): somebody took the challenge off.
+    /// Whether a caller who presents these may redeem the tickets. A verifier without a challenge is rejected too (RFC 9700 section 4.8.2):
+    /// an attacker has removed the challenge.
     ///
     /// - Parameter clientID: the audience that the app names; empty if it names none.
     public func admits(clientID: String, codeVerifier: String) -> Bool {

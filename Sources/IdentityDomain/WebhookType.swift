@@ -1,4 +1,4 @@
-/// What a webhook tells of.
+/// The type of a webhook's event.
 public enum WebhookType: String, Sendable, Hashable, CaseIterable {
     /// Somebody signed in for the first time.
     case accountCreated = "account.created"

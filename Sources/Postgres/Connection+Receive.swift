@@ -28,7 +28,7 @@ extension Connection {
         return over
     }
 
-    /// Takes the notifications that have come, and tells of them once. What they say is not looked at.
+    /// Takes the notifications that have arrived, and reports them once. Their payload is ignored.
     func takeNotifications() {
         var count = 0
         while phase == .ready, let handle, let notification = PQnotifies(handle) {

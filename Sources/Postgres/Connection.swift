@@ -245,7 +245,7 @@ final class Connection {
     }
 
     /// Takes off the reads that a slow statement holds up. It is under the first Sync, but which of those there it is
-    /// can't be told, since the server sends their results together: if there are several, all of them go.
+    /// is unknown, since the server sends their results together: if there are several, all of them go.
     func takeHeldUpReads() -> [StatementRequest] {
         var firstSync: [StatementRequest] = []
         var behind: [StatementRequest] = []

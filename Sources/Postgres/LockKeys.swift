@@ -15,7 +15,7 @@ struct LockKeys {
     /// The row is free again.
     mutating func free(_ key: LockKey) { held.remove(key) }
 
-    /// Whether those who wait are to try again.
+    /// Whether waiting callers retry.
     mutating func takeWanted() -> Bool {
         defer { isWanted = false }
         return isWanted

@@ -22,7 +22,7 @@ final class LoopPool {
     private var failures: ConnectionFailures
     private var isClosed = false
     private var drained: [() -> Void] = []
-    /// The sums among what is told of the pool.
+    /// The counters of the pool's metrics.
     private var sums = PoolStatistics()
 
     /// How exactly deadlines are kept.
@@ -134,7 +134,7 @@ final class LoopPool {
         finishDraining()
     }
 
-    /// Refuses what comes from now on, answers those who wait, and calls back when nothing is under way.
+    /// Rejects new requests, answers the waiting ones, and calls back when nothing is under way.
     func close(whenDrained: @escaping () -> Void) {
         refuse()
         drained.append(whenDrained)

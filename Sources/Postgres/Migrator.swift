@@ -90,8 +90,8 @@ public struct Migrator: Sendable {
     /// Validates the constraints of a schema that migrations added without a look at the rows, each in a transaction of its own. It takes a
     /// lock that others who read and write don't meet, for as long as the table is read.
     ///
-    /// The lock of migrations is given back before, since another program waits for it no longer than for `patience`. Whoever doesn't own a table
-    /// leaves its constraints to the owner.
+    /// The lock of migrations is given back before, since another program waits for it no longer than for `patience`. A role that doesn't own a
+    /// table leaves its constraints to the owner.
     private func validate(
         _ schema: String,
         _ session: BlockingSession
@@ -132,8 +132,8 @@ public struct Migrator: Sendable {
 
     /// Takes the lock that one program at a time holds; it ends with the session, however that ends.
     ///
-    /// Asked for again and again, not waited for: whoever waits inside a statement holds a snapshot, for whose end an
-    /// index that is made concurrently would wait in turn.
+    /// Polled, not waited for: a statement that waits holds a snapshot, and an index that is made concurrently would wait for the end of
+    /// that snapshot.
     private func lock(_ schema: String, _ session: BlockingSession) throws(MigrationError) {
         let limit = ContinuousClock.now + patience
         var isLocked = false

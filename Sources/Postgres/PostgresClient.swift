@@ -9,7 +9,7 @@ import Synchronization
 /// It may be called from any thread; callers outside of the group's loops are served by the loops in turn. Every wait ends at
 /// its deadline, or when its task is cancelled, with a delay of at most some 20 ms. A statement that was sent goes on after
 /// its caller was cancelled, because many callers share the connection and none of their statements can be stopped for
-/// certain. A transaction has its connection to itself, so the server is told to stop and the transaction is undone.
+/// certain. A transaction has its connection to itself, so the server is asked to stop, and the transaction is rolled back.
 ///
 /// It takes statements from the beginning. As a `Service` it ends with its `ServiceGroup`; `withPostgresClient` ends it with
 /// a closure. A client that nobody holds any more, or whose loops end, closes its connections.
@@ -185,7 +185,7 @@ public final class PostgresClient: Service {
         }
     }
 
-    /// Between the tries of a transaction, so that those who met don't meet again.
+    /// Between the tries of a transaction, so that transactions that met don't meet again.
     private static let conflictPause = Backoff(first: .milliseconds(4), max: .milliseconds(250))
 
     private func attempt<R: Sendable>(

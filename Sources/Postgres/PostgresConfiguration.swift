@@ -43,7 +43,7 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var statementTimeout: Duration = .seconds(30)
     /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done;
     /// statements behind it on the connection wait no longer, and keep their answers. Keep it well under `queryTimeout`, and
-    /// above the server's `deadlock_timeout` of a second, or a deadlock is told as 55P03, too.
+    /// above the server's `deadlock_timeout` of a second, or a deadlock is reported as 55P03, too.
     public var lockTimeout: Duration = .milliseconds(1500)
     /// After this the server ends a session that is idle in a transaction.
     public var idleInTransactionTimeout: Duration = .seconds(10)

@@ -53,7 +53,7 @@ public enum PostgresError: Error, Sendable {
     }
 
     /// Whether the database, not the statement, is at fault, so that the same may succeed later. Unless
-    /// ``isOutcomeUnknown``, the caller may be told to try again then.
+    /// ``isOutcomeUnknown``, the caller may retry then.
     public var isUnavailable: Bool {
         switch self {
         case .server(let fault):

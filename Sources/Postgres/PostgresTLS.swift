@@ -2,9 +2,9 @@
 public enum PostgresTLS: Sendable, Hashable {
     /// Never encrypted: for a network that is nobody else's.
     case disable
-    /// Encrypted if the server offers it. Whoever sits between can prevent that, and read and change everything.
+    /// Encrypted if the server offers it. An attacker on the way can prevent that, and read and change everything.
     case prefer
-    /// Connects only with encryption. The server need not prove who it is, so whoever sits between can play it.
+    /// Connects only with encryption. The server need not prove who it is, so an attacker on the way can impersonate it.
     case require
     /// Connects only with encryption, and with a certificate for the very host that is asked for, from an authority in
     /// the PEM file; nil stands for those that the system trusts.

@@ -15,7 +15,7 @@ public struct Query: Sendable {
     /// The protocol counts parameters in 16 bits.
     static let parametersMax = 65_535
 
-    /// A statement made at run time, without parameters. Whoever puts input into it puts SQL into it.
+    /// A statement made at run time, without parameters. Input in its text becomes SQL.
     public init(unsafeSQL text: String) {
         self.text = text
         hash = Self.mix(0, text)

@@ -53,8 +53,8 @@ final class ServerAddresses: Sendable {
     }
 
     /// Looks all names up again, those that are being looked up already excepted, and calls back once when every name
-    /// has had its answer, on any thread. The number is for `forget`; whoever asks forgets, so that a resolver that never
-    /// answers gathers no callers.
+    /// has had its answer, on any thread. The number is for `forget`, which each caller calls, so that a
+    /// resolver that never answers gathers no callers.
     func ask(_ answered: @escaping @Sendable () -> Void) -> UInt64 {
         let (number, names) = state.withLock { state in
             state.lastNumber += 1
@@ -72,7 +72,7 @@ final class ServerAddresses: Sendable {
         return number
     }
 
-    /// Whoever asked under that number is not called any more, if it wasn't.
+    /// Drops the callback with that number, if it wasn't called yet.
     func forget(_ number: UInt64) { state.withLock { $0.waiting[number] = nil } }
 
     private func took(_ addresses: [String], of name: String) {

@@ -8,7 +8,7 @@ final class Statement {
     /// Whether it can't be put into the protocol: too many parameters, or a zero byte, at which libpq would take the
     /// text to end.
     let isUnsendable: Bool
-    /// Whether the server was told.
+    /// Whether the server has the statement.
     var isPrepared = false
     /// Why the server would not prepare it: the answer for all who were sent behind the one that tried.
     var failure: PostgresServerError?

@@ -114,7 +114,7 @@ final class StatementRequest: @unchecked Sendable {
     private var isOutcomeUnknown: Bool { wasSent && (kind == .write || kind == .commit) }
 
     /// Answers its caller if the deadline has passed or the caller's task was cancelled. The statement goes on, if it was
-    /// sent: what shares its connection can't be told from it by whoever would stop it.
+    /// sent: a cancel request could hit another statement on the connection.
     func giveUp(_ now: Deadline) {
         if deadline < now {
             finish(.failure(.timeout(outcomeUnknown: isOutcomeUnknown)))

@@ -14,7 +14,7 @@ extension InvitesMethods {
     ) async throws {
         try await context.answer {
             guard let stream = groupEvents.open() else {
-                throw RPCError(.unavailable, "the server is stopping, or has too many streams of those who watch")
+                throw RPCError(.unavailable, "the server is stopping, or has too many subscribers")
             }
             defer { groupEvents.close(stream) }
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -24,7 +24,7 @@ final class GroupEventCounts: Sendable {
     )
     fileprivate let closed = CounterFamily(
         "vestibule_invites_watch_streams_closed_total",
-        help: "Streams of gateways for those who watch groups that invites ended, by reason.",
+        help: "Streams of gateways for subscribers of groups that invites ended, by reason.",
         labels: ["reason"],
         values: GroupEventStream.End.allCases.map { [$0.label] }
     )

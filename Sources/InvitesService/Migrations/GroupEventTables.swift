@@ -4,12 +4,11 @@
 // Numbers and members are looked for by their keys: `linked_at` for `user_id`, and OFFSET 0, keep plans from the partial indexes of those that
 // have a user, which look empty to a plan that was made when nobody had one, and are read whole by it ever after.
 enum GroupEventTables {
-    /// Changes of one statement in one group that are told by themselves; more of them are told as one.
+    /// The maximum of changes of one statement in one group that are logged one by one; more of them are logged as one.
     private static let membersToldMax = 16
 
-    /// What has changed, for those who watch their groups; kept for a day unless configured otherwise. `user_id` is whom it is told;
-    /// null stands for the members of the group as they are when it is told. `xid` is the writer's transaction: a snapshot tells by
-    /// it what was not visible before. Ids alone, no names.
+    /// Changes for subscribers, kept for a day unless configured otherwise. `user_id` is the recipient; null stands for the members of the group
+    /// at the time of delivery. `xid` is the writer's transaction: with it a snapshot shows what was not visible before. Ids only, no names.
     static let tables = """
         CREATE TABLE group_events (
             id bigint GENERATED ALWAYS AS IDENTITY,
@@ -34,9 +33,9 @@ enum GroupEventTables {
         );
         """
 
-    /// Triggers on members. Of those who come or go many do so in one statement, so that one call tells all; of changes there is
-    /// mostly none, which a condition tells without a call. A refusal by the person meant, and until when a number is awaited, are not
-    /// told to members: they are not to know whether the number is anybody's.
+    /// Triggers on members. One statement often adds or removes many, so one call logs all; most updates change nothing, which a condition
+    /// finds without a call. A refusal by an invited user, and the expiry of a pending number, are not sent to members: they must not learn
+    /// whether the number has a user.
     static let members = """
         CREATE FUNCTION log_added_members() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         BEGIN
@@ -103,9 +102,9 @@ enum GroupEventTables {
             EXECUTE FUNCTION log_changed_member();
         """
 
-    /// Triggers on groups. One that is deleted has lost its members before. A change is one row for all whom the group awaits, however many
-    /// they are: whoever is invited at the moment when it is told is told it (`invitation.changed` with a group and no user). Only where it
-    /// opens each is told, since that takes them in.
+    /// Triggers on groups. A deleted group has lost its members before. A change is one row for all pending members, however many there are: it
+    /// is sent to the users who are invited at the time of delivery (`invitation.changed` with a group and no user). Only if the group becomes
+    /// open there is a row for each, since that makes them members.
     static let groups = """
         CREATE FUNCTION log_changed_group() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         BEGIN
@@ -131,9 +130,9 @@ enum GroupEventTables {
             EXECUTE FUNCTION log_changed_group();
         """
 
-    /// Triggers on whose numbers are. What waits for a number is another person's invitation when it changes hands; and in a group
-    /// that confirms, those who may do so, and nobody else, are shown whether somebody has the number; they are told only if they are shown whose
-    /// it is: not where that person declined, or blocks those who added them, or who is told.
+    /// Triggers on the users of numbers. A pending member is another user's invitation when the number changes hands. In a group that confirms,
+    /// only members who may confirm see whether the number has a user; they get an event only if they can see that user: not if the user
+    /// declined, or blocks the inviters or the recipient.
     static let phones = """
         CREATE FUNCTION log_number() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         DECLARE
@@ -183,7 +182,7 @@ enum GroupEventTables {
             WHEN (OLD.user_id = NEW.user_id AND OLD.proven_by IS DISTINCT FROM NEW.proven_by) EXECUTE FUNCTION log_proof();
         """
 
-    /// Triggers on requests to join. Who asks sees them among their invitations, and who may confirm those who ask among the pending.
+    /// Triggers on requests to join. The requesting user sees them among their invitations, and members who may confirm among the pending.
     static let requests = """
         CREATE FUNCTION log_join_request() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
         DECLARE
