@@ -67,7 +67,7 @@ final class AnswerFields: Sendable {
 
     /// The fields of an answer. What the transport says itself is left out.
     ///
-    /// - Parameter origin: what is told about pages of other origins; nil where nothing is.
+    /// - Parameter origin: the fields for pages of other origins; nil for none.
     func packed(_ response: Response, requestID: String, origin: CrossOrigin.Answer?) -> Metadata {
         var packed: [UInt8]
         switch response.contentType {

@@ -76,7 +76,7 @@ public struct CrossOrigin: Sendable {
         isLowercase(byte) || isDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
     }
 
-    /// What is told about pages of other origins with the answer to a request.
+    /// The fields of a response for pages of other origins.
     ///
     /// - Parameter isClosed: whether the request's route is not for such pages.
     func answer(to fields: RequestFields, isClosed: Bool) -> Answer {
@@ -108,7 +108,7 @@ public struct CrossOrigin: Sendable {
         )
     }
 
-    /// Lets pages of an origin read an answer. Whoever keeps answers learns in any case that they differ by origin.
+    /// Lets pages of an origin read a response. Caches learn in any case that responses differ by origin.
     struct Answer: Sendable {
         /// The origin; nil if it may not read the answer.
         let origin: String?

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects the body of a request, for whoever asks for it. Any thread: a route may wait on another one than its connection's.
+/// Collects the body of a request for its handler. Any thread: a route may wait on another one than its connection's.
 ///
 /// States: COMING → WHOLE, or one of the other ends; the first one counts. At most one waits.
 final class RequestBody: Sendable {

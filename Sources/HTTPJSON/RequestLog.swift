@@ -2,7 +2,7 @@ import Logging
 
 /// What the log has of a request, one line each. The route's path as it is declared: no ids, no query, no address of a person.
 public struct RequestLine: Sendable {
-    /// The most bytes of a method that are told, since a client may say whatever it likes.
+    /// The maximum of logged bytes of a method, since a client may send anything.
     static let methodBytesMax = 16
 
     /// The method as the client said it, its first 16 bytes; `none` where it could not be read.

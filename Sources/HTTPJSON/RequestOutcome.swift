@@ -1,4 +1,4 @@
-/// What became of a request, for whoever counts them. Nothing of a person.
+/// The outcome of a request, for metrics. No personal data.
 public struct RequestOutcome: Sendable {
     /// The method as the client said it, which may be anything; empty where it could not be read.
     public let method: String

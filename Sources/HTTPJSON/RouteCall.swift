@@ -198,7 +198,7 @@ final class RouteCall: HTTPBodyReceiver {
                 try await stream(EventStream(exchange))
                 exchange.finish(trailers: Metadata())
             } catch {
-                // The head is gone: the end of the exchange is all that can still be told. A client that went away is no news.
+                // The head is gone: only the end of the exchange can still be sent. A client that disconnected is not logged.
                 if !exchange.hasEnded { note(handler.problem(for: error)) }
                 exchange.reset()
             }

@@ -89,7 +89,7 @@ public final class RouteHandler: HTTPHandler {
     ///   - logger: for failures, and for routes.
     ///   - log: takes one line a request; by default the logger.
     ///   - problem: the problem for an error that a route threw and that is none yet.
-    ///   - render: how a problem is told to the client of a request: by default as RFC 9457 has it. Logs and counts have the
+    ///   - render: how a problem is rendered for the client of a request: by default as RFC 9457 has it. Logs and counts have the
     ///     problem's own code whatever it makes of it.
     ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
     ///   - observe: told what became of each request, on the thread of its connection.

@@ -100,6 +100,6 @@ public final class InProcessChannel: ClientChannel {
 }
 
 extension CallOptions {
-    /// The deadline, if it can pass; what the handler is told.
+    /// The deadline, if it can pass; the handler gets it.
     var limit: Deadline? { deadline == .never ? nil : deadline }
 }

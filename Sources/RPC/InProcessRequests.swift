@@ -67,7 +67,7 @@ final class InProcessRequests: RequestSink, @unchecked Sendable {
         }
     }
 
-    /// The call has ended: whoever waits to send or to read learns it.
+    /// The call has ended: waiting senders and readers resume.
     func close(_ error: RPCError) {
         state.withLock { state in
             if !state.isFinished { state.receiver?.receiveEnd(error) }

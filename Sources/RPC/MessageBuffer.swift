@@ -11,7 +11,7 @@ import Glibc
 /// A message is encoded once, straight into the memory that the transport sends from: the transport takes the memory
 /// over with `release()` and frees it with `free` when the last byte is on its way.
 public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
-    // Sound because it is written by whoever makes it, and then handed from one owner to the next; none keeps it.
+    // Sound because its creator writes it, and it is then handed from one owner to the next; none keeps it.
 
     /// Bytes in front of the message: one for the compressed flag, four for the length.
     public static let prefixByteCount = 5
@@ -114,7 +114,7 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
         }
     }
 
-    /// Gives the memory away; whoever takes it frees it with `free`. Nil the second time.
+    /// Gives the memory away; the new owner frees it with `free`. Nil the second time.
     public func release() -> UnsafeMutableRawPointer? {
         defer { memory.start = nil }
         return memory.start

@@ -97,7 +97,7 @@ public final class MessagePipe: Sendable {
     private static func take(from state: inout State) -> Outcome? {
         guard state.head < state.messages.count else { return state.end }
         let next = state.messages[state.head]
-        state.messages[state.head] = .bytes([])  // whoever reads has it alone from here on
+        state.messages[state.head] = .bytes([])  // the reader has it alone from here on
         state.head += 1
         if state.head == state.messages.count {
             // After a crowd its places are given back; between a few messages they are kept.

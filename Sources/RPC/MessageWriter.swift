@@ -33,7 +33,7 @@ public struct MessageWriter<Message: SwiftProtobuf.Message>: Sendable {
     }
 }
 
-/// Why a write failed: its call has ended. The cause of an error, by which it is told from other calls' errors.
+/// Why a write failed: its call has ended. The cause of an error, which distinguishes it from other calls' errors.
 private struct CallHasEnded: Error {
     let sink: ObjectIdentifier
 }

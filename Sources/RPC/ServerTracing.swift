@@ -73,7 +73,7 @@ public struct ServerTracing: ServerInterceptor {
         return span
     }
 
-    /// What the caller is told: a handler that is stopped by the deadline throws that it was cancelled.
+    /// The caller's status: a handler that is stopped by the deadline throws that it was cancelled.
     private static func code(_ error: any Error, _ context: ServerContext) -> Status.Code {
         let code = RPCError(thrown: error).code
         return code == .cancelled && context.deadline?.hasPassed == true ? .deadlineExceeded : code

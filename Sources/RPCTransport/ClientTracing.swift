@@ -9,7 +9,7 @@ final class ClientTracing: Sendable {
     private let tracer: any Tracer
     private let attributes: SpanAttributes
 
-    /// - Parameter target: where the channel calls. Its host and port are told where it is one.
+    /// - Parameter target: where the channel calls. Its host and port are attributes if it is a single address.
     init(_ tracer: any Tracer, target: ChannelTarget) {
         self.tracer = tracer
         var attributes: SpanAttributes = [:]

@@ -118,7 +118,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Stops after the current turn. Any thread; nothing happens the second time.
     func stop() { crpc_loop_stop(handle) }
 
-    /// Returns when a loop that was told to stop has ended.
+    /// Returns when a stopping loop has ended.
     func waitForEnd() async { await end.wait() }
 
     /// The loop whose thread this is, or nil.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once: whoever waits for it goes on then, and nobody waits after.
+/// Something that happens once: all waiters continue then, and later ones don't wait.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

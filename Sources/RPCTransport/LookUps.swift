@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Questions that block the thread that asks them, and whoever waits for their answers. Any thread.
+/// Lookups that block the thread that performs them, and the waiters for their results. Any thread.
 ///
 /// A host is asked for once at a time, however many wait for it: one that nobody answers for takes one thread and no more.
 /// Threads are started when there is something to ask, up to the maximum, and end when there is nothing.

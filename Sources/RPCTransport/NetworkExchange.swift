@@ -19,7 +19,7 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
     /// Where to say that the handler has ended; nil once that was said.
     private var handlers: OpaquePointer?
     private var isAnswered = false
-    /// What takes the body and is told of the deadline, until the exchange ends.
+    /// Receives the body and the deadline, until the exchange ends.
     private var receiver: (any HTTPBodyReceiver)?
     private var isBodyOver = false
     /// Who waits to send more.
@@ -180,7 +180,7 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
 
     private func queue(_ bytes: MessageBuffer) -> Queued {
         guard let exchange, !isAnswered else { return .ended }
-        // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
+        // There is none for a writer that stopped waiting and writes again: what is queued stays bounded.
         guard crpc_exchange_is_writable(exchange) else { return .noRoom }
         guard crpc_exchange_send(exchange, bytes.release(), bytes.offset, bytes.count) == 0 else {
             return .ended

@@ -245,7 +245,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
 
     private func queue(_ message: MessageBuffer) -> Queued {
         guard let stream, !isAnswered else { return .ended }
-        // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
+        // There is none for a writer that stopped waiting and writes again: what is queued stays bounded.
         guard crpc_stream_is_writable(stream) else { return .noRoom }
         guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }
         return crpc_stream_is_writable(stream) ? .sent : .sentAndFull

@@ -6,7 +6,7 @@ import Synchronization
 /// Serves a router's methods by gRPC and, if it has a handler for them, other requests of HTTP/2 and HTTP/1.x on the same port.
 /// Every loop of the group has a listening socket of its own.
 ///
-/// In clear text HTTP/2 is told from HTTP/1.x by its preface (RFC 9113 section 3.4), under TLS by ALPN.
+/// In clear text HTTP/2 is distinguished from HTTP/1.x by its preface (RFC 9113 section 3.4), under TLS by ALPN.
 ///
 /// It is a `Service`: put it into a `ServiceGroup`, or use `withRPCServer`. Call `start` before `run` to learn the port
 /// first. A server that nobody holds any more closes its sockets.
@@ -196,7 +196,7 @@ public final class RPCServer: Service {
     }
 }
 
-/// Serves while a closure runs, which is told the port. When the closure returns, the calls in flight may finish
+/// Serves while a closure runs, which gets the port. When the closure returns, the calls in flight may finish
 /// (`RPCServer.drain`); when it throws or its task was cancelled, everything is closed at once.
 ///
 /// Throws what `RPCServer.start` and the closure throw.

@@ -56,7 +56,7 @@ public struct ServerConfiguration: Sendable {
         return max(share, min(connectionsPerAddressMax, 8))
     }
 
-    /// What a loop's listener is told, but for texts and lists.
+    /// The configuration of a loop's listener, except texts and lists.
     func rawOptions(tls: TLSRules?, calls: CallTable, loopCount: Int, joinsPort: Bool) -> crpc_listener_options {
         var options = crpc_listener_options()
         options.port = UInt16(clamping: port)

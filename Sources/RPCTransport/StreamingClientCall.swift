@@ -111,7 +111,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
 
     private func queue(_ message: MessageBuffer) -> Queued {
         guard !isCompleted, !hasFinishedRequest else { return .ended }
-        // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
+        // There is none for a writer that stopped waiting and writes again: what is queued stays bounded.
         guard !mustWait, let stream else { return .noRoom }
         keep(message)
         guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }

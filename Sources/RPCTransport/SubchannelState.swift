@@ -11,7 +11,7 @@ struct SubchannelState: Sendable {
     private let connectionsMax: Int
     private(set) var openCount = 0
     private(set) var isConnecting = false
-    /// Which wait there is; a wait that was given up is told by its number.
+    /// Which wait there is; a wait that was given up is recognized by its number.
     private(set) var wait: Int?
     private var nextWait = 0
     private var isShutDown = false

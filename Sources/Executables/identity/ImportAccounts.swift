@@ -14,7 +14,7 @@ struct ImportAccounts: AsyncParsableCommand {
         discussion: """
             Makes the accounts of the files, and writes to standard output what profile keeps of them: identity import … | profile \
             import. `vestibule import` runs the two, and goes on where one was killed. It reads the configuration of `serve` and \
-            connects as its role. How far it is, is told on standard error.
+            connects as its role. Progress is printed on standard error.
 
             The exit code is 0 if all came in, \(ImportAccounts.somethingRejected) if something was rejected, and 1 if it ended \
             before its end; what was done stays done, and what is there is left as it is when it runs again. See \
@@ -68,7 +68,7 @@ struct ImportAccounts: AsyncParsableCommand {
             + (order.isDry ? ". Nothing was changed" : "")
     }
 
-    /// Ends this process when whoever started it is gone, however that went.
+    /// Ends this process when its parent process is gone.
     private static func endWithInput() {
         // A thread of its own, which waits in the kernel. Foundation's would bring 50 MB of it into the program.
         DispatchQueue(label: "input").async {

@@ -4,7 +4,7 @@ extension ServerContext {
     /// Runs a method's body. Whatever it throws becomes an error that callers may see.
     ///
     /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If not, an unknown outcome
-    ///   is told as OUTCOME_UNKNOWN. Nil stands for what the proto says by `idempotency_level`.
+    ///   is returned as OUTCOME_UNKNOWN. Nil stands for the proto's `idempotency_level`.
     @inlinable
     public nonisolated(nonsending) func answer<Response>(
         mayBeRepeated: Bool? = nil,
@@ -19,7 +19,7 @@ extension ServerContext {
 }
 
 extension RPCError {
-    /// What callers are told about whatever a method threw.
+    /// The response to callers for any error that a method threw.
     ///
     /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made.
     public init(answering error: any Error, mayBeRepeated: Bool) {

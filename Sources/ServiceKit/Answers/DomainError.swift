@@ -1,6 +1,6 @@
 import RPC
 
-/// An error that says itself what callers are told of it.
+/// An error that defines its own response to callers.
 public protocol AnswerableError: Error {
     /// The status, the stable reason and the words for people.
     ///
@@ -9,13 +9,13 @@ public protocol AnswerableError: Error {
 }
 
 /// All that the rules of one service refuse. It is a closed enum, and the service's `…ErrorMap.swift` says in one switch what
-/// callers are told of each case.
+/// callers get for each case.
 public protocol DomainError: AnswerableError {
     /// The status, the stable reason and the words for people.
     var rpcError: RPCError { get }
 }
 
 extension DomainError {
-    /// What callers are told, which is the same whether the call may be repeated or not.
+    /// The response to callers, which is the same whether the call may be repeated or not.
     public func rpcError(mayBeRepeated: Bool) -> RPCError { rpcError }
 }

@@ -3,7 +3,7 @@ import JOSE
 /// A key under which identity proves to one service on whose behalf it is called.
 ///
 /// It is HKDF-SHA256 (RFC 5869) of identity's master key, with an empty salt and as `info` the text
-/// `vestibule caller proof key 1 ` and the service's name: whoever has one service's key knows nothing of the master or of
+/// `vestibule caller proof key 1 ` and the service's name: a thief of one service's key knows nothing of the master or of
 /// another service's.
 public struct CallerProofKey: Sendable, CustomStringConvertible {
     /// Bytes of a key, and of the master.

@@ -16,7 +16,7 @@ public struct ConfigurationError: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension [ConfigurationError] {
-    /// What `read` gives. If it throws, its faults join these, so that all are told together.
+    /// What `read` gives. If it throws, its faults join these, so that all are reported together.
     public mutating func collect<Value>(_ read: () throws(ConfigurationErrors) -> Value) -> Value? {
         do throws(ConfigurationErrors) {
             return try read()

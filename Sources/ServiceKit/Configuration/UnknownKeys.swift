@@ -3,11 +3,11 @@
 ///
 /// Each program answers for its own names, the shared ones, and those that are no program's: so each name of a file that
 /// several programs read is looked at by the one that knows. A name of another program that is all but one which this
-/// program reads too, such as VESTIBULE_IDENTITY_ADRESS in the gateway, is told as well.
+/// program reads too, such as VESTIBULE_IDENTITY_ADRESS in the gateway, is reported as well.
 struct UnknownKeys {
-    /// A longer name is told without the one that was meant: the search takes time with its length.
+    /// A longer name is reported without a suggestion: the search takes time with its length.
     static let lengthMax = 128
-    /// How many letters a name of another program may differ by from one that this program reads, to be told.
+    /// The maximum of letters by which a name of another program differs from one that this program reads, to be reported.
     private static let distanceToOwnMax = 2
 
     private let program: String

@@ -79,6 +79,6 @@ struct CrashLedger: Sendable, Hashable {
         return left
     }
 
-    /// Health is asked by whoever decides whether the process lives.
+    /// A supervisor asks health to decide whether the process lives.
     private static func isExempt(_ method: String) -> Bool { method.hasPrefix("/\(HealthMethods.serviceName)/") }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Asks an HTTP server for one path and looks only at the status: the gateway's `healthcheck`, and whoever waits for an
+/// Asks an HTTP server for one path and looks only at the status: the gateway's `healthcheck`, and programs that wait for an
 /// HTTP server. Blocks its thread for at most the time given, twice.
 public enum HTTPProbe {
     /// The status of `GET path`; nil if there was none in time.

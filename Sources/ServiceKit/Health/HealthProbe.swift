@@ -2,7 +2,7 @@ import API
 import RPC
 import RPCTransport
 
-/// Asks a gRPC server whether it is serving: the subcommand `healthcheck`, and whoever waits for a service.
+/// Asks a gRPC server whether it is serving: the subcommand `healthcheck`, and programs that wait for a service.
 public enum HealthProbe {
     /// Whether the server at an address answers that it is serving, within the time.
     ///

@@ -61,7 +61,7 @@ public final class HealthService: HealthHandler {
         }
     }
 
-    /// From now on nothing is serving: load balancers stop sending calls here. Watchers are told, and their calls end.
+    /// From now on nothing is serving: load balancers stop sending calls here. Watchers get the status, and their calls end.
     public func beginDrain() {
         state.withLock { state in
             state.isDraining = true

@@ -16,7 +16,7 @@ package struct CallMetrics: MetricsSource {
     }
 
     package func write(to text: inout MetricsText) {
-        // A method that was never called has no times, but is told of, so that a rate over it begins at zero.
+        // A method that was never called has no times, but is reported, so that a rate over it begins at zero.
         let calls = calls().filter { side == .server || $0.count > 0 }
         let counts = calls.flatMap { calls in
             Status.Code.allCases.filter { $0 == .ok || calls.ended[$0.rawValue] > 0 }.map { code in

@@ -21,7 +21,7 @@ public final class MetricsServer: Sendable {
     /// Listens and begins to serve. Throws `MetricsListenError`.
     ///
     /// - Parameter address: digits, or a name of one of this machine's addresses, which says on which of its networks the
-    ///   metrics are told; it is looked up here, which blocks. Port 0 lets the system choose.
+    ///   metrics are served; it is looked up here, which blocks. Port 0 lets the system choose.
     public init(address: HostPort, registry: MetricsRegistry) throws(MetricsListenError) {
         let listening = try Self.listen(address)
         var ends: [Int32] = [-1, -1]

@@ -4,7 +4,7 @@ import OTLP
 public struct TraceMetrics: MetricsSource {
     private let statistics: TraceStatistics
 
-    /// Tells of the spans of a tracer.
+    /// Reports the spans of a tracer.
     public init(_ tracer: OTLPTracer) { statistics = tracer.statistics }
 
     /// Adds the families.

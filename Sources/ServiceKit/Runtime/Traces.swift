@@ -22,7 +22,7 @@ public enum Traces {
     /// The program's tracer; nil where traces are off.
     public static var tracer: OTLPTracer? { InstrumentationSystem.installedTracer as? OTLPTracer }
 
-    /// The span that this task is in, as a row keeps it of which somebody is told later; nil where traces are off.
+    /// The current span, as the rows of work store it; nil if traces are off.
     public static var current: String? { tracer.flatMap { TraceContext.current(of: $0) }?.parent }
 
     /// What exports the spans of a tracer while it runs, and tells `metrics` what becomes of them; nil without a tracer.

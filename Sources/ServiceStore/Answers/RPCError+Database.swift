@@ -4,20 +4,20 @@ import RPC
 import ServiceKit
 
 extension PostgresError: AnswerableError {
-    /// What callers are told about the database: `RPCError.init(database:mayBeRepeated:)`.
+    /// The response to callers for an error of the database: `RPCError.init(database:mayBeRepeated:)`.
     public func rpcError(mayBeRepeated: Bool) -> RPCError { RPCError(database: self, mayBeRepeated: mayBeRepeated) }
 }
 
 extension RPCError {
-    /// What callers are told about the database, and nothing of its inside. The cause is for the log.
+    /// The response to callers for an error of the database, without internals. The cause is for the log.
     ///
     /// - It is away, and nothing was done: UNAVAILABLE with the reason DATABASE_UNAVAILABLE.
     /// - The deadline passed, and nothing was done: DEADLINE_EXCEEDED with the reason DATABASE_TIMEOUT.
     /// - It may have been done, or not: DEADLINE_EXCEEDED or, if the connection broke, UNKNOWN, with the reason
     ///   OUTCOME_UNKNOWN and without a time to wait, so that nobody does a thing twice by trying again. If the operation
-    ///   may be repeated, it is told as one of the two above, since whoever tries again finds out.
+    ///   may be repeated, it is returned as one of the two above, since a retry finds out.
     ///
-    /// A client is told not to try again by itself (gRFC A6: `grpc-retry-pushback-ms` below zero): the pool has waited for
+    /// The response asks clients not to retry by themselves (gRFC A6: `grpc-retry-pushback-ms` below zero): the pool has waited for
     /// a connection and repeated what may be repeated, and another try would do the same until the caller's deadline.
     /// A write that was under way when its connection broke is what the pool never repeats: if it may be repeated, the
     /// client is left to do so.

@@ -5,7 +5,7 @@ struct Exposure {
     let keys: ServiceKeys
     let configuration: Configuration
 
-    /// What keeps the service from listening where it is told to. Elsewhere than on loopback it must know who calls and
+    /// What keeps the service from listening at the configured address. Elsewhere than on loopback it must know who calls and
     /// what they may: tokens and proofs of people pass there, and methods for services have no other guard.
     var faults: [ConfigurationError] {
         guard !missing.isEmpty, !configuration[keys.insecure] else { return [] }
@@ -18,7 +18,7 @@ struct Exposure {
         ]
     }
 
-    /// What is allowed and still to be told at each start; nil if there is nothing to tell.
+    /// What is allowed but logged as a warning at each start; nil if there is nothing to log.
     var warning: String? {
         guard !missing.isEmpty, configuration[keys.insecure] else { return nil }
         return

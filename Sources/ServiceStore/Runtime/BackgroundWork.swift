@@ -16,7 +16,7 @@ public struct BackgroundWork: Service {
         do {
             try await cancelWhenGracefulShutdown(work)
         } catch {
-            // What ends cancelled work is told in many words: `CancellationError`, or an error of the database or of a call.
+            // Cancelled work ends with many errors: `CancellationError`, or an error of the database or of a call.
             guard Task.isShuttingDownGracefully else { throw error }
         }
     }
@@ -32,7 +32,7 @@ struct LoopService: Service {
     }
 }
 
-/// Whether the process was told to stop.
+/// Whether the process was asked to stop.
 final class StopFlag: Sendable {
     private let flag = Atomic(false)
 
@@ -41,8 +41,8 @@ final class StopFlag: Sendable {
     func set() { flag.store(true, ordering: .relaxed) }
 }
 
-/// A service that ends when it is told to and not before, though its work may be done: a `ServiceGroup` that is shutting one
-/// down takes another that ends meanwhile for a fault, and cancels all of them. Work that fails then is told, and no reason
+/// A service that ends when it is asked to and not before, though its work may be done: a `ServiceGroup` that is shutting one
+/// down takes another that ends meanwhile for a fault, and cancels all of them. Work that fails then is logged, and no reason
 /// to cut the calls that are being drained.
 struct UntilStopped: Service {
     let service: any Service

@@ -13,9 +13,9 @@ public struct ServiceEnvironment: Sendable {
     public let database: PostgresClient
     /// The service's logger.
     public let logger: Logger
-    /// What the service measures; whoever measures something adds it.
+    /// The service's metrics; each part adds its own.
     public let metrics: MetricsRegistry
-    /// Whether anybody is told of it; measuring what costs something is worth it only then.
+    /// Whether the metrics are served; expensive ones are measured only then.
     public let isMeasured: Bool
     let certificates: CertificateMetrics
     let channelSettings: ChannelConfiguration

@@ -5,7 +5,7 @@ import ServiceKit
 ///
 /// A count's row is locked until the transaction ends, and strangers may share one: all who come from one address. So it
 /// is the last thing that a transaction locks, and several are taken in the same order by everyone (a user's before an
-/// address's): whoever holds one then never waits for anybody but the next in that order, and no circle can close.
+/// address's): the holder of one waits only for the next in that order, so there is no deadlock.
 ///
 /// How many rows there are is bounded by the quotas themselves: a row comes with something that was allowed or that counts
 /// as a try, each user may do only so many of these within a window, and rows go when their window is over.

@@ -6,7 +6,7 @@ public enum DatabaseTLS: String, CaseIterable, Sendable {
     case disable
     /// Encrypted if the server offers it.
     case prefer
-    /// Encrypted, whoever the server is.
+    /// Encrypted, whatever the server's certificate.
     case require
     /// Encrypted, and the server proves its name by a certificate.
     case verifyFull = "verify-full"

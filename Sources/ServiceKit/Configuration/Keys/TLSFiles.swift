@@ -1,6 +1,6 @@
 import RPCTransport
 
-/// Looks into the files of TLS before anything is opened, so that all that is wrong is told at once and by key.
+/// Checks the files of TLS before anything is opened, so that all faults are reported at once, by key.
 enum TLSFiles {
     /// What is wrong with a certificate and its private key.
     static func pairFaults(

@@ -1,7 +1,7 @@
 import RPC
 
 extension ConfigurationKey where Value == String? {
-    /// A protocol of OTLP, which must be the one that we speak. It may be another program's where traces are told to be off,
+    /// A protocol of OTLP, which must be the one that we speak. It may be another program's if traces are turned off,
     /// and where `specificName`, the same for traces alone, says another.
     static func traceProtocol(_ name: String, specificName: String? = nil) -> ConfigurationKey {
         ConfigurationKey(

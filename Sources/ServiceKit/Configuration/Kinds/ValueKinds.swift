@@ -40,7 +40,7 @@ extension ConfigurationKey where Value == String? {
 }
 
 extension ConfigurationKey where Value == String? {
-    /// A URL as `url` reads it. Without one the value is nil: whoever reads a required one says what is wrong, together with
+    /// A URL as `url` reads it. Without one the value is nil: the reader of a required one reports the fault, together with
     /// the faults between keys.
     public static func optionalURL(_ name: String, isRequired: Bool = false, help: String) -> ConfigurationKey {
         ConfigurationKey(name, kind: "URL", defaultText: nil, isRequired: isRequired, help: help) {
@@ -216,7 +216,7 @@ extension ConfigurationKey where Value: CaseIterable & RawRepresentable, Value.R
 }
 
 extension ConfigurationKey {
-    /// One of an enumeration's words, as `choice` reads it. Without a required one the value is nil: whoever reads it says what is wrong.
+    /// One of an enumeration's words, as `choice` reads it. Without a required one the value is nil: its reader reports the fault.
     public static func optionalChoice<Choice>(
         _ name: String,
         isRequired: Bool = false,
