@@ -7,7 +7,7 @@ import process_table
 
 # How each is made, and what of a finding tells it.
 BY_SQL = {
-    # An event that was set aside.
+    # An event that was parked.
     "INSERT INTO profile.work (queue, event_id, key, user_id, created_at, data, parked_at, failure) VALUES "
     "('phone_events', gen_random_uuid(), '639170000000', gen_random_uuid(), now(), '{\"kind\": \"claimed\"}', now(), 'BAD')":
         "work left in profile.work",

@@ -15,7 +15,7 @@ import Testing
 
 /// Phone events are delivered whatever their receiver does.
 @Suite(.serialized) struct PhoneEventProgressTests {
-    @Test func `A receiver that is slow with each event is told all of them, and a poison one is set aside`()
+    @Test func `A receiver that is slow with each event gets all of them, and a poison one is parked`()
         async throws
     {
         try await ProfileFixture.run { service in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `An event that fails each time is set aside with what waits behind it, and told again when asked`()
+    @Test func `An event that fails each time is parked with what waits behind it, and retried when asked`()
         async throws
     {
         try await ProfileFixture.run { service in

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `An event that is refused for good is set aside and holds up no other`() async throws {
+    @Test func `An event that is rejected for good is parked and delays no other number`() async throws {
         try await ProfileFixture.run { service in
             let users = (0..<4).map { _ in someone() }
             for (number, user) in users.enumerated() { try await service.update(user, phone: phone(number)) }

@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `What isn't set aside isn't discarded, and says nothing`() async throws {
+    @Test func `Only parked events are discarded`() async throws {
         try await ProfileFixture.run { service in
             try await service.update(someone(), phone: phone(1))
             let rows = try await service.database.query("SELECT id FROM work")

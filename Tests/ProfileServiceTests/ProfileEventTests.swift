@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `An event that identity refuses holds up no other, and is never set aside`() async throws {
+    @Test func `An event that identity refuses holds up no other, and is never parked`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = Self.all
             #expect(await service.parts.events.askOnce())
