@@ -94,7 +94,7 @@ static inline uint64_t crpc_call_now_ns(const crpc_stream *stream) { return stre
 
 // ---- The life of a call (call.c) ----
 
-/// What HTTP/2 tells of any call's stream (`crpc_h2_above`).
+/// HTTP/2's callbacks about any call's stream (`crpc_h2_above`).
 void crpc_call_on_begin(crpc_h2_stream *stream);
 void crpc_call_on_close(crpc_h2_stream *stream, uint32_t error);
 void crpc_call_on_free(crpc_h2_stream *stream);
@@ -123,7 +123,7 @@ static inline bool crpc_call_takes_messages(const crpc_stream *stream) {
 }
 /// Gives the peer back what a stream that is consumed manually does not hold any more.
 void crpc_call_release(crpc_stream *stream);
-/// A message breaks gRPC, or is too large: the call is ended. On a server it was wasted, and whoever sent it pays.
+/// A message breaks gRPC, or is too large: the call is ended. On a server it was wasted, and its client pays.
 void crpc_call_refuse_broken(crpc_stream *stream, int error);
 crpc_encoding crpc_encoding_named(const uint8_t *value, size_t length);
 
@@ -157,7 +157,7 @@ void crpc_exchange_on_answered(crpc_stream *stream);
 /// The body, or what is left of it after the answer, takes too long.
 void crpc_exchange_sweep(crpc_stream *stream);
 
-// ---- What HTTP/2 tells of the connection (connection.c) ----
+// ---- HTTP/2's callbacks about the connection ----
 
 void crpc_connection_on_settings(crpc_h2 *h2);
 void crpc_connection_on_goaway(crpc_h2 *h2);

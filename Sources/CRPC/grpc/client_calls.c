@@ -148,7 +148,7 @@ static int client_status_of(const crpc_stream *stream, uint32_t error, char text
     return CRPC_STATUS_UNKNOWN;
 }
 
-/// What the client is told. The server's word counts first, then what was decided here, then what HTTP says.
+/// The client's status. The server's word counts first, then what was decided here, then what HTTP says.
 static crpc_outcome client_outcome_of(const crpc_stream *stream, uint32_t error, char text[REASON_LENGTH]) {
     const crpc_h2 *h2 = stream->h2.h2;
     int status = stream->outcome.grpc_status;
@@ -177,7 +177,7 @@ static crpc_outcome client_outcome_of(const crpc_stream *stream, uint32_t error,
     return outcome;
 }
 
-// ---- What its caller is told ----
+// ---- Callbacks to the caller ----
 
 static void client_tell_message(crpc_stream *stream, const crpc_message *message, bool is_last) {
     (void)is_last; // what ends the call is its status

@@ -109,7 +109,7 @@ static crpc_fault exchange_fault_of(const crpc_stream *stream, const crpc_exchan
 
 static const crpc_exchange_table exchange_table;
 
-/// Tells of the exchange. False if nobody wants it.
+/// Reports the exchange. False if nobody wants it.
 static bool exchange_tell(crpc_stream *stream, const crpc_exchange_head *head) {
     crpc_connection *connection = crpc_call_connection(stream);
     crpc_service *service = connection->service;

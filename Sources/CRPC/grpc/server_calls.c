@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// A server's side of calls: heads of requests, calls that begin, what their handlers are told.
+// A server's side of calls: heads of requests, calls that begin, callbacks to their handlers.
 
 // ---- The head of a request ----
 
@@ -206,7 +206,7 @@ static void server_on_head(crpc_h2_stream *h2_stream, bool ends_stream) {
     if (ends_stream) server_on_end_stream(h2_stream);
 }
 
-// ---- What its handler is told ----
+// ---- Callbacks to the handler ----
 
 static void server_refuse_message(crpc_stream *stream, int status, const char *text) {
     if (stream->exchanged.is_it) { // it has no words for that

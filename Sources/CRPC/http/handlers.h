@@ -1,8 +1,8 @@
 /// Handlers that run, counted.
 ///
 /// A client ends its streams when it likes and opens others in their place, so that a bound on streams is none on the
-/// handlers that still run for those which have ended (CVE-2023-44487, CVE-2025-8671). A handler counts until whoever runs
-/// it says that it has ended. Loop thread; after the loop's end one thread at a time.
+/// handlers that still run for those which have ended (CVE-2023-44487, CVE-2025-8671). A handler counts until its
+/// runner says that it has ended. Loop thread; after the loop's end one thread at a time.
 ///
 ///     counted by connection, service and loop ──> the connection has ended ──> the service, too, and perhaps the loop
 ///

@@ -2,7 +2,7 @@
 
 #include "crpc_limits.h"
 
-// Whoever only connects must not make a share less than what one call takes: a stream's queue, and a message of a few
+// Clients that only connect must not make a share less than what one call takes: a stream's queue, and a message of a few
 // DATA frames.
 enum { HELD_SHARE_MIN = 4 * CRPC_STREAM_HIGH_WATER };
 

@@ -8,7 +8,7 @@
 /// What a client that may make us hold `most` may while the loop holds much.
 size_t crpc_service_held_share(const crpc_service *service, size_t most);
 /// What it may make us hold now. While the loop holds more than half of what it may, each connection has an equal share of
-/// the other half, so that those who hold little go on.
+/// the other half, so that connections which hold little go on.
 static inline size_t crpc_service_held_max(const crpc_service *service, size_t most) {
     bool has_share = service->turn->stats.held_bytes > service->held_bytes_max / 2;
     return has_share ? crpc_service_held_share(service, most) : most;

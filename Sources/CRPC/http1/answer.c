@@ -102,7 +102,7 @@ static bool answer_is_last(const crpc_h1 *h1) {
     return h1->request.awaits_continue || h1->request.left > CRPC_KEPT_BODY_MAX;
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 typedef enum answer_framing { ANSWER_COUNTED, ANSWER_CHUNKED, ANSWER_UNTIL_END, ANSWER_UNTOLD } answer_framing;
 
 /// Writes a head. NULL if a field may not be sent.

@@ -23,7 +23,7 @@
 /// The connection, what comes in, and the answer:
 ///
 ///     OPEN ──> DRAINING ──> BROKEN ──> CLOSED     DRAINING: the answer to what has come is the last; BROKEN: it ends with
-///       └──────────────────────┘                  this turn; CLOSED: its exchange is told
+///       └──────────────────────┘                  this turn; CLOSED: its exchange got its end
 ///
 ///     HEAD ──> BODY ──> ENDED ──> HEAD            HEAD: waits for a head, or for the rest of one; ENDED: the request is whole,
 ///       └────────┴────────┴──> DEAF               what comes waits for its answer; DEAF: what comes is dropped

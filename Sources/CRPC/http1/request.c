@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/// Pieces of a chunked body that are shorter are put together before they are told.
+/// Pieces of a chunked body that are shorter are joined before they are reported.
 enum { GATHERED_MAX = 2048 };
 
 // ---- An exchange begins and ends ----
@@ -34,7 +34,7 @@ static bool h1_is_overloaded(const crpc_h1 *h1) {
            h1->held_bytes > crpc_service_held_max(service, h1->limits.buffered_bytes_max);
 }
 
-/// Tells of a request whose head has come, or of what is wrong with it.
+/// Reports a request whose head has come, or what is wrong with it.
 static void h1_begin_exchange(crpc_h1 *h1, crpc_exchange_head *shown) {
     crpc_service *service = h1->service;
     h1->due_ns[CRPC_H1_DUE_HEAD] = h1->due_ns[CRPC_H1_DUE_IDLE] = h1->due_ns[CRPC_H1_DUE_LEAVE] = 0;
@@ -125,7 +125,7 @@ static bool h1_leaves_rest(crpc_fault fault) {
            fault == CRPC_FAULT_TRANSFER_ENCODING_INVALID || fault == CRPC_FAULT_TRANSFER_ENCODING_UNKNOWN;
 }
 
-/// Tells of a request with which something is wrong; nothing behind it is looked at.
+/// Reports a request with which something is wrong; nothing behind it is read.
 static void h1_tell_fault(crpc_h1 *h1, crpc_h1_head *head) {
     h1->leaves_rest = h1_leaves_rest(head->shown.fault);
     h1_go_deaf(h1);

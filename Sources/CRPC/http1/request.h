@@ -16,7 +16,7 @@ void crpc_h1_miss_head(crpc_h1 *h1);
 void crpc_h1_break_body(crpc_h1 *h1, int error);
 /// The exchange has ended; then another request may come, if the connection goes on.
 void crpc_h1_close_exchange(crpc_h1 *h1, bool is_complete);
-/// Answers in the place of whoever is above.
+/// Answers in the place of the layer above.
 void crpc_h1_refuse(crpc_h1 *h1, uint32_t status);
 
 /// Counts what the client makes us hold.

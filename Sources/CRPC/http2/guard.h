@@ -52,7 +52,7 @@ size_t crpc_guard_next_head(const crpc_guard *guard, const uint8_t *bytes, size_
 /// Looks at the frames in bytes that came, before the session gets them. `has_streams`: any is open.
 crpc_verdict crpc_guard_look(
     crpc_guard *guard, const uint8_t *bytes, size_t length, uint64_t now_ns, bool has_streams);
-/// What the peer is told with a verdict: a constant text of GOAWAY.
+/// The text of GOAWAY for a verdict; a constant.
 const char *crpc_verdict_text(crpc_verdict verdict);
 
 /// Gives credit for the time that has passed; whether there is any now.

@@ -2,7 +2,7 @@
 ///
 /// It knows neither sockets nor what its streams mean. What carries its bytes feeds it what came (`crpc_h2_feed`), takes
 /// what is to go out (`crpc_h2_produce`), and calls it at the moment that it names (`crpc_h2_next_ns`, `crpc_h2_on_time`).
-/// What is above is told of streams through a table of functions.
+/// Streams are reported to the layer above through a table of functions.
 ///
 /// Ownership: `crpc_h2` is the first member of what is above, and owns its streams, which are the first members of what is
 /// above for streams; those it allocates and keeps some of for reuse. Turn, tables and what is below outlive it; it does not
@@ -15,7 +15,7 @@
 ///      │  └───────────────────>  │           DRAINING: takes none (server: the first GOAWAY went out)
 ///      └──────────┬──────────────┘           FINAL: the last GOAWAY went out or, for a client, one came
 ///                 v                          BROKEN: it cannot go on, and ends with this turn
-///              BROKEN ────> CLOSED           CLOSED: its streams are told
+///              BROKEN ────> CLOSED           CLOSED: its streams got their end
 ///
 /// A stream, our half and the peer's:
 ///

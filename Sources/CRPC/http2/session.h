@@ -1,7 +1,7 @@
 /// The session: frames from and to bytes, HPACK, flow control, stream identifiers. Only session.c knows that it is
 /// nghttp2's; the words here are RFC 9113's.
 ///
-/// Part of its connection, on its thread. What comes in is told to the connection's `above` from inside of
+/// Part of its connection, on its thread. What comes in is reported to the connection's `above` from inside of
 /// `crpc_session_receive`; bodies are asked for from inside of `crpc_session_next_frame`. What is submitted waits until that
 /// asks for it. After an error of `receive` nothing but `crpc_session_end` may be called.
 #ifndef CRPC_SESSION_H

@@ -11,7 +11,7 @@
 /// What a client still sends of a request after its whole answer is read on and dropped, since many that write first lose the
 /// answer where they are stopped too early, for no longer than `body_timeout_ms` since the answer, whatever
 /// `set_body_deadline` said. HTTP/2: as far as CRPC_DROPPED_BODY_MAX, and CRPC_DROPPED_BODIES_MAX on all
-/// its streams; then the client is told to stop (RST_STREAM with NO_ERROR, RFC 9113 section 8.1), until which its stream is one of
+/// its streams; then the client is asked to stop (RST_STREAM with NO_ERROR, RFC 9113 section 8.1), until which its stream is one of
 /// `streams_max`. While the connection drains, two seconds since the answer are all that it waits. HTTP/1.x: as far as CRPC_KEPT_BODY_MAX, and the connection goes on; past it, or where Content-Length says
 /// that there is more (then the answer says Connection: close), the connection ends, and its socket lingers: it says FIN, and
 /// drops as much as CRPC_LINGER_BODY_BYTES_MAX in CRPC_LINGER_BODY_MS (crpc_connect.h) before it is closed.
@@ -30,8 +30,7 @@
 typedef struct crpc_exchange crpc_exchange;
 struct crpc_handlers;
 
-/// What is wrong with a request that is told nevertheless, so that whoever answers requests answers it in its turn, in its
-/// own words. No body follows, and the connection ends after the answer (HTTP/1.x) or the stream does (HTTP/2).
+/// What is wrong with a request. It is reported nevertheless, so that the callee answers it in its turn, in its own words. No body follows, and the connection ends after the answer (HTTP/1.x) or the stream does (HTTP/2).
 typedef enum crpc_fault {
     CRPC_FAULT_NONE = 0,
     CRPC_FAULT_MALFORMED,                  // no HTTP (RFC 9112)                                            400
@@ -47,8 +46,8 @@ typedef enum crpc_fault {
     CRPC_FAULT_METHOD_UNKNOWN,             // CONNECT, or HTTP/1.x and longer than CRPC_METHOD_MAX          501
 } crpc_fault;
 
-/// The longest method that HTTP/1.x reads, in bytes. Any other token is told as it is: which methods there are, and what another
-/// one gets (501, RFC 9110 section 15.6.2), is for who answers to say.
+/// The longest method that HTTP/1.x reads, in bytes. Any other token is reported unchanged: the callee decides which methods
+/// exist, and what another one gets (501, RFC 9110 section 15.6.2).
 enum { CRPC_METHOD_MAX = 32 };
 /// The longest request target, in bytes.
 enum { CRPC_TARGET_MAX = 8192 };
@@ -79,8 +78,8 @@ typedef struct crpc_exchange_head {
     struct crpc_handlers *handlers;
 } crpc_exchange_head;
 
-/// What a server is told of exchanges; a part of `crpc_server_callbacks`. All NULL where it takes none: such requests get an
-/// ordinary answer of the layer's own, and HTTP/1.x is not spoken.
+/// The callbacks about exchanges; a part of `crpc_server_callbacks`. All NULL if the server takes none: such requests get a
+/// response of this layer, and HTTP/1.x is not spoken.
 typedef struct crpc_exchange_callbacks {
     /// A request's head came. Returns the exchange's context, and owes `crpc_handler_ended` once for it; NULL refuses it with
     /// 503, and owes nothing. It may answer before it returns.
@@ -130,7 +129,7 @@ int crpc_exchange_finish(crpc_exchange *exchange, const uint8_t *trailers, size_
 /// too much: answer it).
 int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps);
 
-/// Says that bytes which `consume` was told to keep are not kept any more, so that they are not counted as held.
+/// Says that bytes which were kept by `consume` are not kept any more, so that they are not counted as held.
 void crpc_exchange_release(crpc_exchange *exchange, size_t length);
 
 /// `on_exchange_deadline` fires at a moment on the loop's clock; 0 for none. Errors: MEMORY.

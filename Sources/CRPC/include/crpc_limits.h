@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Every bound of a connection. `crpc_limits_default` tells the defaults. What a peer loses that goes past one is told at
-/// each; "dismissed" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7), then the end of the connection, which
+/// Every bound of a connection. `crpc_limits_default` returns the defaults. Each says what happens to a peer that exceeds
+/// it; "dismissed" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7), then the end of the connection, which
 /// others do not notice.
 typedef struct crpc_limits {
     /// Streams that the peer may have open at once; past it REFUSED_STREAM. Server: twice as many

@@ -1,7 +1,7 @@
 /// A listening socket of a loop whose connections serve gRPC calls and, where the callbacks take them, other exchanges of
 /// HTTP/2 and HTTP/1.x.
 ///
-/// A listener is one of clear text or of TLS, and never guesses. In clear text HTTP/2 is told from HTTP/1.x by its preface
+/// A listener is one of clear text or of TLS, and never guesses. In clear text HTTP/2 is distinguished from HTTP/1.x by its preface
 /// (RFC 9113 section 3.4), at the first byte that differs; under TLS by ALPN, and a client that offers none speaks HTTP/1.1.
 /// Without exchanges all is HTTP/2.
 #ifndef CRPC_LISTENER_H

@@ -1,4 +1,4 @@
-/// What a server is told of its connections, and what it owes for each handler.
+/// The callbacks of a server about its connections, and what it owes for each handler.
 #ifndef CRPC_SERVER_H
 #define CRPC_SERVER_H
 
@@ -35,7 +35,7 @@ typedef struct crpc_server_callbacks {
     /// The stream has ended: `error` is NO_ERROR (0) when both halves ended well, or the HTTP/2 error code with which
     /// it was reset, or CANCEL when the connection ended. Last callback of the call.
     void (*on_close)(void *call, uint32_t error);
-    /// What it is told of requests that are no gRPC calls.
+    /// The callbacks about requests that are no gRPC calls.
     crpc_exchange_callbacks exchange;
 } crpc_server_callbacks;
 

@@ -116,7 +116,7 @@ typedef struct crpc_status {
     size_t metadata_length;
 } crpc_status;
 
-/// Server: ends the call with a status. What was queued is sent first. If the peer still sends, it is told to stop
+/// Server: ends the call with a status. What was queued is sent first. If the peer still sends, it is asked to stop
 /// (RST_STREAM with NO_ERROR). Errors: CLOSED, MEMORY (then the stream is reset).
 int crpc_stream_finish(crpc_stream *stream, const crpc_status *status);
 
@@ -135,8 +135,8 @@ int crpc_stream_half_close(crpc_stream *stream);
 /// an empty one, which fills the window too. Streams that are not told to wait do this by themselves.
 void crpc_stream_consume(crpc_stream *stream, size_t length);
 
-/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and
-/// not taken off fill the stream's window, each with CRPC_MESSAGE_OVERHEAD. One message still arrives whole when there are
+/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were reported and
+/// not consumed fill the stream's window, each with CRPC_MESSAGE_OVERHEAD. One message still arrives whole when there are
 /// none, however large it is.
 void crpc_stream_consume_manually(crpc_stream *stream);
 

@@ -133,7 +133,7 @@ static void loop_wait(crpc_loop *loop) {
     int timeout = loop_sleep_ms(loop);
     if (timeout != 0) {
         atomic_store(&loop->sleeping, true);
-        // Whoever posted before it saw that we sleep did not wake us: look once more.
+        // A poster that did not see yet that we sleep did not wake us: look once more.
         if (atomic_load(&loop->mail) != NULL || atomic_load(&loop->stopping)) timeout = 0;
     }
     int count = epoll_wait(loop->epoll_fd, events, CRPC_EVENTS_MAX, timeout);
@@ -178,7 +178,7 @@ void crpc_loop_run(crpc_loop *loop) {
 
 void crpc_loop_end(crpc_loop *loop, crpc_function close) {
     loop_of_thread = loop;
-    // What is there is closed before the mail is: whoever is told by it may still post.
+    // Residents are closed before the mail is: their callbacks may still post.
     if (close != NULL) close(loop->context);
     crpc_turn_end(&loop->turn);
     crpc_mail_read(loop, &crpc_mail_ended);
@@ -189,7 +189,7 @@ void crpc_loop_end(crpc_loop *loop, crpc_function close) {
 }
 
 bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) {
-    // Whoever calls this sees to it that nobody else runs the loop; were it otherwise, nothing here would be safe.
+    // The caller ensures that no other thread runs the loop; otherwise nothing here would be safe.
     if (!atomic_exchange(&loop->is_at_rest, false)) abort();
     crpc_loop *outer = loop_of_thread;
     loop_of_thread = loop;

@@ -1,6 +1,6 @@
 /// A loop's inside: its turn, what it watches, its mail and jobs. All but the atomic fields belong to the loop's thread.
 ///
-/// Nothing here knows what is on a loop. Whoever puts something on one that must end with it adds a resident to its turn.
+/// Nothing here knows what is on a loop. An object that must end with its loop is added to the turn as a resident.
 #ifndef CRPC_LOOP_INSIDE_H
 #define CRPC_LOOP_INSIDE_H
 

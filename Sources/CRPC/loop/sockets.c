@@ -50,7 +50,7 @@ int crpc_socket_listen(
     if (s < 0) return CRPC_ERROR_SYSTEM;
     int on = 1;
     // SO_REUSEADDR lets a restarted server take a port whose old connections are still in TIME_WAIT. SO_REUSEPORT
-    // before bind joins whoever listens; after it, it only lets others join.
+    // before bind joins other listeners; after it, it only lets others join.
     bool ok = setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
               (!joins_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
               bind(s, (struct sockaddr *)&storage, length) == 0 &&

@@ -33,8 +33,8 @@ static inline void crpc_timer_end(crpc_timer *timer) {
     if (timer->place != 0) crpc_timer_cancel(timer);
 }
 
-/// Sets it for then, unless it is set for earlier: whoever looks then finds that it is too early, and sets it anew. That
-/// costs less than to move it each time. Errors: MEMORY.
+/// Sets it for then, unless it is set for earlier: the callback then finds that it is too early, and sets it anew. That
+/// costs less than moving it each time. Errors: MEMORY.
 static inline int crpc_timer_set_before(crpc_timer *timer, uint64_t due_ns) {
     if (due_ns == UINT64_MAX || (timer->place != 0 && timer->due_ns <= due_ns)) return 0;
     return crpc_timer_set(timer, due_ns);

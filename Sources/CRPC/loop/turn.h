@@ -57,7 +57,7 @@ void crpc_turn_end(crpc_turn *turn);
 /// The monotonic clock, now.
 uint64_t crpc_clock_ns(void);
 
-/// Ends all that is still there, for whoever frees the turn.
+/// Ends all remaining residents, before the turn is freed.
 void crpc_turn_end_residents(crpc_turn *turn);
 
 /// Adds to a counter that other threads read.

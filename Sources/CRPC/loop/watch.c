@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-// Watches, hooks and timers that Swift or a test makes: on the heap, freed by whoever made them.
+// Watches, hooks and timers that Swift or a test makes: on the heap, freed by their creator.
 
 static uint32_t watch_events(int interest) {
     return (interest & CRPC_READABLE ? (uint32_t)EPOLLIN : 0u) | (interest & CRPC_WRITABLE ? (uint32_t)EPOLLOUT : 0u);

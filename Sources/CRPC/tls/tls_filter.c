@@ -109,7 +109,7 @@ void crpc_tls_filter_end(crpc_tls_filter *filter) {
 
 // ---- Reading and writing ----
 
-/// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whoever left one there.
+/// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whatever left an error there.
 static int tls_failure_of(crpc_tls_filter *filter, int outcome) {
     int error = SSL_get_error(filter->ssl, outcome);
     ERR_clear_error();

@@ -44,7 +44,7 @@ int crpc_tls_filter_begin(
 /// Frees what it holds, if it is there.
 void crpc_tls_filter_end(crpc_tls_filter *filter);
 
-/// Goes on with the handshake. Once it is done `crpc_tls_has_more` tells of what came behind it, to be read at once.
+/// Goes on with the handshake. Once it is done `crpc_tls_has_more` says whether bytes came behind it, to be read at once.
 crpc_handshake crpc_tls_shake_hands(crpc_tls_filter *filter, bool is_readable);
 /// Whether HTTP/2 was agreed on (ALPN).
 bool crpc_tls_speaks_http2(const crpc_tls_filter *filter);

@@ -7,7 +7,7 @@
 ///
 ///     CONNECTING ──> HANDSHAKING ──> OPEN ──> CLOSED      CONNECTING: a client's socket; PROXYING: a proxy's header is to
 ///                      │   ^          ^                   come; HANDSHAKING: TLS; TELLING: in clear text, which protocol
-///     PROXYING ────────┼───┘          │                   the client speaks is to be told by its first bytes
+///     PROXYING ────────┼───┘          │                   the client speaks is recognized by its first bytes
 ///       └──> TELLING ──┼──────────────┘                   (what the connection does while OPEN: http2/http2_connection.h and
 ///               └──────┴────────────────────> CLOSED      http1/http1_connection.h)
 ///

@@ -9,7 +9,7 @@
 
 // A server's connection before it is known what it speaks: the header of a proxy, then, in clear text, the first bytes.
 
-/// The client's connection preface (RFC 9113 section 3.4), by which HTTP/2 is told from HTTP/1.x.
+/// The client's connection preface (RFC 9113 section 3.4), which distinguishes HTTP/2 from HTTP/1.x.
 static const char early_preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 _Static_assert(sizeof early_preface - 1 == CRPC_PREFACE_LENGTH, "the preface is as long as it is");
 

@@ -78,7 +78,7 @@ int crpc_proxy_header_read(const uint8_t *bytes, size_t length, crpc_proxy_heade
     const uint8_t *addresses = bytes + CRPC_PROXY_HEAD;
     int size = proxy_address_length(bytes[13]);
     if (size < 0 || length - CRPC_PROXY_HEAD < (size_t)size) return CRPC_ERROR_PROTOCOL;
-    // What is behind an address of no kind cannot be told apart.
+    // What is behind an address of no kind cannot be distinguished.
     bool is_whole = bytes[13] == PROXY_UNKNOWN || proxy_has_additions(bytes, length, CRPC_PROXY_HEAD + (size_t)size);
     if (!is_whole) return CRPC_ERROR_PROTOCOL;
     if (bytes[13] == PROXY_TCP4) {

@@ -23,7 +23,7 @@ typedef struct crpc_proxy_header {
 } crpc_proxy_header;
 
 /// How many bytes of the connection are the header's, as far as `length` bytes of it tell: CRPC_PROXY_HEAD until these have
-/// come. PROTOCOL if it is none, or too long, which is told with the first byte that says so.
+/// come. PROTOCOL if it is none, or too long, which is reported with the first byte that shows it.
 int crpc_proxy_header_length(const uint8_t *bytes, size_t length);
 
 /// Reads a whole header, as long as the function above said. PROTOCOL if it is not as it must be: a command, family or
