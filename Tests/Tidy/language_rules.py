@@ -32,7 +32,7 @@ LIMITS = {
     "Tests/Performance": 32, "Tests/PlaceModelTests": 33, "Tests/PostgresTests": 10, "Tests/ProfileDomainTests": 4,
     "Tests/ProfileServiceTests": 68, "Tests/ProviderSimulatorTests": 10, "Tests/RPCTransportTests": 10, "Tests/ServiceKitTests": 14,
     "Tests/ServiceModelsTests": 2, "Tests/ServiceStoreTests": 7, "Tests/SessionVerifierTests": 3, "Tests/Supply": 2, "docker": 8,
-    "docs/apps": 7, "docs/groups": 3, "docs/profiles": 1, "docs/providers": 5, "proto": 1,
+    "docs/groups": 2, "docs/profiles": 1, "docs/providers": 1, "proto": 1,
 }
 
 
