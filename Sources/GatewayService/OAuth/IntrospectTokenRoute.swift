@@ -17,8 +17,8 @@ enum IntrospectTokenRoute {
         tag: .auth,
         summary: "Describes a token (RFC 7662)",
         description: """
-            For clients that are configured for it, with their id and secret by HTTP Basic. Of a token that isn't active nothing \
-            is told but that. token_use says what an active one is good for: a refresh_token authorizes no call. Where no client \
+            For clients that are configured for it, with their id and secret by HTTP Basic. For an inactive token the response says \
+            nothing else. token_use says what an active one is good for: a refresh_token authorizes no call. Where no client \
             is configured, every request is 404 with the code INTROSPECTION_NOT_CONFIGURED.
             """,
         caller: .client,

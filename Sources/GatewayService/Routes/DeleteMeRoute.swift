@@ -13,7 +13,7 @@ enum DeleteMeRoute {
         tag: .profile,
         summary: "Deletes the user's account for good",
         description: """
-            All sessions end. Whoever signs in again with the same provider is somebody new. The body may have what the provider gave \
+            All sessions end. A later sign-in with the same provider makes a new user. The body may have what the provider gave \
             the app a moment ago, as for a sign-in: an ID token with its nonce, an authorization code, or both. It must be of an \
             identity of this account, else 403 with CREDENTIALS_FOREIGN, and be proven by the nonce or the code, else 403 with \
             PROOF_REQUIRED. It is used up, and Apple's code lets us withdraw the user's consent at Apple. A part of credentials alone, \

@@ -16,7 +16,7 @@ enum FinishAppleByWebRoute {
         summary: "Takes what Apple posts, and sends the browser on to the app",
         description: """
             Apple's form_post. The page leads to the app URL with id_token and code, which are one-time tickets for two \
-            minutes and not Apple's, or with error. What /auth/apple takes of the tickets is told there.
+            minutes and not Apple's, or with error. /auth/apple describes how to redeem the tickets.
             """,
         caller: .anyone,
         body: .form(.appleForm),

@@ -46,7 +46,7 @@ extension GroupWatches {
                 failures = heard.hasHeard ? 1 : failures + 1
                 if failures == 1, !Task.isCancelled {
                     logger.warning(
-                        "a stream for those who watch groups was lost",
+                        "the stream of group events was lost",
                         metadata: ["service": "\(service)", "cause": "\(error)"]
                     )
                 }

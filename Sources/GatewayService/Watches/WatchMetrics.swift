@@ -10,7 +10,7 @@ final class WatchCounts: Sendable {
     fileprivate let ended = CounterFamily(
         "vestibule_gateway_watches_ended_total",
         help:
-            "Streams of those who watch their groups that the gateway refused or ended, by reason; apps that left don't count.",
+            "Event streams that the gateway rejected or ended, by reason; apps that disconnected don't count.",
         labels: ["reason"],
         values: WatchEnd.allCases.map { [$0.label] } + [["refused"]]
     )

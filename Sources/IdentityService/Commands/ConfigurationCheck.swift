@@ -18,7 +18,7 @@ public struct ConfigurationCheck: Sendable {
     public static let discussion = """
         Reads the configuration of identity as `serve` does: environment, --config and the providers file that they name. Tells \
         for each provider its issuer and endpoints, and for each audience its kind, what proves a sign-in there and what that \
-        leaves open; for each target of webhooks what it is told, and where; then hints, such as what open groups give away while nobody \
+        leaves open; for each webhook target its events and its address; then hints, such as what open groups give away while nobody \
         proves phone numbers. Tells all faults at once, and never a secret. Connects to nothing.
 
         With --providers it looks at that file alone, so that it can be checked where identity's secrets are not: only the \

@@ -6,7 +6,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Takes what a provider tells of its people: verified and stored before it is answered, applied after.
+    /// Accepts a provider's notice about users: verified and stored before the response, applied later.
     func acceptNotice(
         _ request: IdentityV1.AcceptNoticeRequest,
         context: ServerContext

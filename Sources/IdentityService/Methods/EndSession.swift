@@ -5,8 +5,8 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Ends a session of the caller's account. One that is over is ended: the answer before may have been lost. One of
-    /// somebody else's is told from one that never was by nothing.
+    /// Ends a session of the caller's account. One that has ended is a success: the response may have been lost. The
+    /// response for another user's session is the same as for one that never existed.
     func endSession(
         _ request: IdentityV1.EndSessionRequest,
         context: ServerContext

@@ -12,7 +12,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.FindAccountResponse {
         try await context.answer {
-            // What is told is ignored: nothing of it is kept for later either.
+            // Name and e-mail are ignored, and not stored for later either.
             var credentials = request.credentials
             (credentials.fullName, credentials.email) = ("", "")
             guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
@@ -49,8 +49,8 @@ extension IdentityMethods {
             response.emailIsTaken = found.isEmailTaken
             guard let userID = found.userID else { return response }
             response.userID = userID.description
-            // Who shows nothing is proven to nobody, but where signing in would let them in so. Who is blocked, and who proves
-            // themselves while the provider's word is against them, is told of it, as by signing in.
+            // Who shows nothing is proven to nobody, but where signing in would let them in so. A blocked user, and one whose
+            // provider account is disabled, gets the error of a sign-in.
             let isProven = credential.unprovenDialect == nil
             let opens = isProven || credential.unprovenDialect == found.unprovenDialect
             if opens, found.isBlocked { throw IdentityError.signIn(.accountBlocked) }

@@ -6,7 +6,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Verifies what a provider posted, and keeps it for whoever redeems the tickets that it answers.
+    /// Verifies a provider's form, and stores it until the returned tickets are redeemed.
     ///
     /// The state is looked at first and the token's signature before anything is stored, so that strangers cost no row.
     func finishWebSignIn(

@@ -5,8 +5,8 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Tells whether a token of ours is good now and whose it is (RFC 7662 section 2.2). Of any other text, and of a token whose
-    /// session is over, nothing is told but that; a forged one costs no work in the database.
+    /// Returns whether a token of ours is active and whose it is (RFC 7662 section 2.2). For any other text, and for a token whose
+    /// session has ended, the response is only "inactive"; a forged one costs no work in the database.
     ///
     /// Asking is no use of the token: who asks is not the app that it was given to, and may have it from a log. Would it count
     /// as received, the app that never got it would be the one with an old token; would it count as a use, a session that

@@ -69,7 +69,7 @@ extension IdentityMethods {
             leewaySeconds: provider.policy.clockLeewaySeconds
         )
         do {
-            // Whoever was moved to another team of Apple's, and isn't imported yet, is found by their identity from before.
+            // A user whose app moved to another team of Apple's, and who isn't imported yet, is found by the previous identity.
             try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
             let linked = try await link(signIn, to: session, opensSession: request.opensSession, now, context)
             await grants.take(

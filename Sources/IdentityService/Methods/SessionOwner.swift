@@ -7,8 +7,8 @@ import RPC
 extension IdentityMethods {
     /// The account and the session of a token that lets somebody in now, as CheckSession judges it outside of dialects.
     ///
-    /// Sessions without proof are refused by that, as they are everywhere but in their dialect: whoever knows a person's id
-    /// opens one, and must neither see the person's devices nor sign them out. It may end itself, by SignOut.
+    /// Sessions without proof are refused by that, as they are everywhere but in their dialect: an attacker who knows a user's id
+    /// opens one, and must neither see the user's devices nor sign them out. It may end itself, by SignOut.
     nonisolated(nonsending) func owner(
         _ accessToken: String,
         _ context: ServerContext

@@ -3,11 +3,11 @@ import Models
 import RPC
 
 extension IdentityMethods {
-    /// What a sign-in comes to once profile was told of the number that came with it: before the answer, so that the app finds the number in
-    /// the profile. A conflict is told by the audit log.
+    /// Delivers the sign-in's phone number to profile before the response, so that the app finds it in the profile, and returns the sign-in's
+    /// outcome. A conflict is in the audit log.
     ///
-    /// Where the number opens the account that it was imported with, that is a session of this account. While it isn't decided nobody
-    /// is told of the session that was opened, and the credentials are good again.
+    /// Where the number opens the account that it was imported with, that is a session of this account. While it isn't decided the
+    /// opened session is not returned, and the credentials are valid again.
     ///
     /// - Throws: `IdentityError.link(.absorptionUnderWay)`, or what an opened session throws.
     func outcomeOfProof(
@@ -30,7 +30,7 @@ extension IdentityMethods {
         )
         if told == .opening { throw IdentityError.link(.absorptionUnderWay) }
         var again = signIn
-        // It was used up by the first. Nor is an account made: whoever was deleted meanwhile asks for one by the next try.
+        // It was used up by the first. Nor is an account made: a user who was deleted meanwhile gets one by the next try.
         (again.ticketHash, again.createsAccount) = (nil, false)
         do {
             return try await store.openSession(

@@ -49,7 +49,7 @@ extension IdentityMethods {
         from position: some Collection<UInt8> & Sendable,
         _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
     ) async throws {
-        // Once there was a look, what is not read here is told by a later one. What these news hold is read as well.
+        // After a look, what is not read here is sent by a later one. What this update holds is read as well.
         guard await watcher.next() != nil else { return }
         try await tellEarlier(from: opened(position), responses)
         while let news = await watcher.next() {
@@ -70,7 +70,7 @@ extension IdentityMethods {
         ownKeys.current.cursors.seal(position, for: RevocationPosition.scope)
     }
 
-    /// Tells what ended before, page by page. What is committed between two pages, before the place of the second, is told by
+    /// Sends the sessions that ended earlier, page by page. What is committed between two pages, before the position of the second, is sent by
     /// the look after it.
     private func tellEarlier(
         from position: RevocationPosition?,

@@ -46,7 +46,7 @@ extension IdentityMethods {
         SHA256.hash("vestibule tickets 1\0\(request.idToken)\0\(request.authorizationCode)\0\(request.codeVerifier)")
     }
 
-    /// Verifies an ID token. Where that fails for now, what was told with it is kept for the person.
+    /// Verifies an ID token. If that fails for now, name and e-mail are stored for the user.
     func verifiedToken(
         _ request: IdentityV1.SignInRequest,
         provider: ProviderConfiguration,

@@ -4,7 +4,7 @@ import Models
 import RPC
 import ServiceKit
 
-/// What an app was told once, as it comes with credentials.
+/// Name and e-mail that an app got only once, as they come with credentials.
 struct SubmittedDetails: Sendable {
     let fullName: String
     let email: String
@@ -13,10 +13,10 @@ struct SubmittedDetails: Sendable {
 }
 
 extension IdentityMethods {
-    /// How long it may take to keep what was told.
+    /// How long storing the details may take.
     static let firstSignInDetailsLimit: Duration = .seconds(5)
 
-    /// Verifies a token that came with a name. Where that fails for now, what was told is kept for the person: with the token sealed
+    /// Verifies a token that came with a name. If that fails for now, the details are stored for the user: with the token sealed
     /// while the provider's keys can't be had, and as verified where only the nonce or the code is wrong. Apple's next token is another
     /// one, and comes without the name.
     ///

@@ -9,8 +9,8 @@ extension IdentityMethods {
     /// Nothing is used up by that: a wrong verifier, a provider that is down or an answer that is lost leaves the tickets to
     /// their owner, and nobody guesses two times 32 random bytes in two minutes.
     ///
-    /// - Returns: nil for tickets that are not there, be they unknown, over or taken, and for those that are not for whoever
-    ///   presents them: of another provider or audience, or without their verifier.
+    /// - Returns: nil for tickets that are unknown, expired or redeemed, and for tickets of another provider or audience, or without
+    ///   their verifier.
     func redeemable(
         _ request: IdentityV1.SignInRequest,
         policy: ProviderPolicy,

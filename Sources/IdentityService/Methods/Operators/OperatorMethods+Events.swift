@@ -8,7 +8,7 @@ extension OperatorMethods {
     /// How many events a page has where nobody says.
     private static let pageSizeUsual = 50
 
-    /// What the audit log tells of an account.
+    /// The events of an account in the audit log.
     func listSecurityEvents(
         _ request: OperatorV1.ListSecurityEventsRequest,
         context: ServerContext
@@ -27,7 +27,7 @@ extension OperatorMethods {
                     throw IdentityError.operation(.cursorInvalid)
                 }
             }
-            // One more than is told says whether there is another page.
+            // One more than is returned shows whether there is another page.
             let events = try await store.securityEvents(
                 of: userID,
                 after: last,

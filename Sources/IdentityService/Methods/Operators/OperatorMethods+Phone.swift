@@ -6,7 +6,7 @@ import RPC
 extension OperatorMethods {
     /// Takes a phone number from the account that has it.
     ///
-    /// The audit log is told before profile is, so that nothing is done that it doesn't tell.
+    /// The audit log is written before profile is called, so that it has every change.
     func releasePhone(
         _ request: OperatorV1.ReleasePhoneRequest,
         context: ServerContext
@@ -28,7 +28,7 @@ extension OperatorMethods {
 
     /// Lists the numbers that two accounts have proven.
     ///
-    /// The audit log is told before profile is asked, so that nothing is shown that it doesn't tell.
+    /// The audit log is written before profile is asked, so that it has every request.
     func listPhoneDisputes(
         _ request: OperatorV1.ListPhoneDisputesRequest,
         context: ServerContext

@@ -12,7 +12,7 @@ struct OperatorProfiles: Sendable {
     let client: ProfileServiceClient
     let logger: Logger
 
-    /// Who has a phone number, which is told as it is stored; an empty id for nobody.
+    /// The user of a phone number, in the stored format; an empty id for none.
     ///
     /// - Throws: profile's refusal of a text that is no number, or `profileUnavailable`.
     func holder(of phoneNumber: String) async throws -> ProfileV1.FindPhoneHolderResponse {
