@@ -25,7 +25,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// Outbox events, in the order in which they were committed for each phone number.
+/// Phone events, in the order in which they were committed for each phone number.
 public nonisolated struct Vestibule_Invites_V1_ApplyPhoneEventsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

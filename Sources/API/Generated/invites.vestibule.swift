@@ -5,7 +5,7 @@ import RPC
 
 /// The package `vestibule.invites.v1`.
 public enum InvitesV1 {
-    /// Outbox events, in the order in which they were committed for each phone number.
+    /// Phone events, in the order in which they were committed for each phone number.
     public typealias ApplyPhoneEventsRequest = Vestibule_Invites_V1_ApplyPhoneEventsRequest
 
     /// What became of a phone number.
@@ -68,7 +68,7 @@ public enum InvitesServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.invites.v1.InvitesService"
 
-    /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
+    /// Applies phone events of the profile service, each once by its id, in the order given. All of them are
     /// committed when this answers. For profile alone: by certificate and method list.
     public static let applyPhoneEvents = MethodDescriptor(
         service: serviceName,
@@ -132,7 +132,7 @@ public enum InvitesServiceMethods {
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as NOT_A_MEMBER.
 public protocol InvitesServiceHandler: RPCService {
-    /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
+    /// Applies phone events of the profile service, each once by its id, in the order given. All of them are
     /// committed when this answers. For profile alone: by certificate and method list.
     func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,
@@ -226,7 +226,7 @@ public struct InvitesServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
+    /// Applies phone events of the profile service, each once by its id, in the order given. All of them are
     /// committed when this answers. For profile alone: by certificate and method list.
     public func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,

@@ -10,7 +10,7 @@ import Synchronization
 public final class InvitesServiceDouble: InvitesServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
+        /// Applies phone events of the profile service, each once by its id, in the order given. All of them are
         /// committed when this answers. For profile alone: by certificate and method list.
         public var applyPhoneEvents: @Sendable (
             InvitesV1.ApplyPhoneEventsRequest,
