@@ -55,7 +55,7 @@ struct ClosingWorkTests {
         try await TestService.run { service in
             try await relaying(service, replicas: 2) {
                 let closed = try await closeSome(service, 12)
-                try await eventually("all is told") { try await service.count(Self.waiting) == 0 }
+                try await eventually("all is delivered") { try await service.count(Self.waiting) == 0 }
                 #expect(Set(service.others.closed(at: "profile")) == closed)
                 #expect(Set(service.others.closed(at: "invites")) == closed)
                 #expect(try await done(service).allSatisfy { $0 == "profile invites" })
@@ -78,7 +78,7 @@ struct ClosingWorkTests {
                 // Past the waits of single events, which go by this clock.
                 service.clock.advance(seconds: 3_600)
                 try await eventually("profile is told") { Set(service.others.closed(at: "profile")) == closed }
-                try await eventually("all is told") { try await service.count(Self.waiting) == 0 }
+                try await eventually("all is delivered") { try await service.count(Self.waiting) == 0 }
             }
         }
     }
@@ -136,7 +136,7 @@ struct ClosingWorkTests {
             service.clock.advance(seconds: 90 * 86_400)
             #expect(try await forgotten() == 0, "nobody has confirmed it")
             try await relaying(service) {
-                try await eventually("all is told") { try await service.count(Self.waiting) == 0 }
+                try await eventually("all is delivered") { try await service.count(Self.waiting) == 0 }
             }
             service.clock.advance(seconds: 29 * 86_400)
             #expect(try await forgotten() == 0)

@@ -28,7 +28,7 @@ struct PhoneProofOrderTests {
             #expect(try await service.prove(newer, by: session).isPending)
             #expect(service.others.proofs.isEmpty)
             try await service.relayingProofs {
-                try await eventually("both are told") {
+                try await eventually("both are delivered") {
                     try await service.count("work WHERE queue = 'phone_proofs'") == 0
                 }
             }
@@ -51,7 +51,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
             try await service.relayingProofs {
-                try await eventually("it is told") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
+                try await eventually("it is delivered") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
             }
             #expect(try await !service.prove(text, by: session).isPending)
             let events = try await service.phoneEvents()
@@ -91,7 +91,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = outcome }))
             try await service.relayingProofs {
-                try await eventually("it is told") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
+                try await eventually("it is delivered") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
             }
             try await signIn(after: pause)
             #expect(service.others.proofs.count == 2)
@@ -177,7 +177,7 @@ struct PhoneProofOrderTests {
                     }
                     try await move()
                 }
-                try await eventually("it is told") {
+                try await eventually("it is delivered") {
                     service.clock.advance(seconds: 60)
                     return try await service.count("work WHERE queue = 'phone_proofs'") == 0
                 }

@@ -125,7 +125,7 @@ struct PhoneProofTests {
             #expect(try await events(service).isEmpty)
             try await relaying(service) {
                 service.others.fail("profile", nil)
-                try await eventually("it is told") {
+                try await eventually("it is delivered") {
                     try await service.count("work WHERE queue = 'phone_proofs'") == 0
                 }
             }
@@ -236,7 +236,7 @@ struct PhoneProofTests {
             #expect(try await service.count("work WHERE queue = 'phone_proofs'") == 1)
             try await relaying(service) {
                 service.others.fail("profile", nil)
-                try await eventually("it is told") { service.others.proofs.count == 1 }
+                try await eventually("it is delivered") { service.others.proofs.count == 1 }
             }
             #expect(service.others.proofs.map(\.userID) == [session.tokens.userID])
         }

@@ -19,7 +19,7 @@ import Testing
                 #expect(try await service.profile(maria).displayName.isEmpty)
                 #expect(try await service.isFree("maria_s"))
                 try await service.update(jose, phone: phone(1), username: "Maria_S")
-                try await eventually("all is told") { service.invites.told.count >= 3 }
+                try await eventually("all is delivered") { service.invites.told.count >= 3 }
                 #expect(
                     service.invites.told == [
                         "claimed \(digits(1)) \(maria)", "released \(digits(1)) \(maria)",

@@ -91,7 +91,7 @@ import Testing
                 }
                 service.invites.mend()
                 service.clock.advance(milliseconds: 3_600_000)
-                try await eventually("it is told") { service.invites.told.count == 2 }
+                try await eventually("it is delivered") { service.invites.told.count == 2 }
                 #expect(try await service.count("SELECT count(*) FROM work WHERE parked_at IS NOT NULL") == 0)
             }
         }

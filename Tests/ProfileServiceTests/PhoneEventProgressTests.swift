@@ -46,7 +46,7 @@ import Testing
             try await service.update(juan, phone: phone(1))
             service.invites.breakOn(phone: "+" + digits(1))
             try await service.relaying {
-                try await eventually("the others are told") { service.invites.told.count >= 21 }
+                try await eventually("the others are delivered") { service.invites.told.count >= 21 }
                 #expect(!service.invites.told.contains { $0.contains(digits(1)) })
                 service.invites.mend()
                 service.clock.advance(milliseconds: 3_600_000)
@@ -75,7 +75,7 @@ import Testing
                 service.clock.advance(milliseconds: 60_000)
                 return try await backlog(service).parkedCount > 0
             }
-            try await eventually("the others are told") { service.invites.told.count == 1 }
+            try await eventually("the others are delivered") { service.invites.told.count == 1 }
             task.cancel()
             try await task.value
             #expect(try await backlog(service) == WorkBacklog(parkedCount: 3))

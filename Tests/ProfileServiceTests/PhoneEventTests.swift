@@ -13,7 +13,7 @@ import Testing
 @testable import ProfileService
 
 @Suite(.serialized) struct PhoneEventTests {
-    @Test func `A saved phone reaches invites, and nothing is left to tell`() async throws {
+    @Test func `A saved phone reaches invites, and no event is left`() async throws {
         try await ProfileFixture.run { service in
             try await service.relaying {
                 let user = someone()
@@ -47,7 +47,7 @@ import Testing
                 try await eventually("it was tried") { service.invites.failureCount >= 2 }
                 #expect(service.invites.told.isEmpty)
                 service.invites.isDown = false
-                try await eventually("all is told") { service.invites.told.count >= 9 }
+                try await eventually("all is delivered") { service.invites.told.count >= 9 }
                 #expect(service.invites.told == expected)
                 try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
@@ -75,7 +75,7 @@ import Testing
             for (number, user) in users.enumerated() { try await service.update(user, phone: phone(number)) }
             service.invites.refuse(phone: "+" + digits(1))
             try await service.relaying {
-                try await eventually("the others are told") { service.invites.told.count >= 3 }
+                try await eventually("the others are delivered") { service.invites.told.count >= 3 }
                 try await eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             }
             #expect(

@@ -91,7 +91,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(50))
             #expect(Set(try await service.waiting("event_id::text")) == ids && service.identity.events.isEmpty)
             service.identity.failure = nil
-            try await eventually("all is told") { try await service.waiting().isEmpty }
+            try await eventually("all is delivered") { try await service.waiting().isEmpty }
             task.cancel()
             try await task.value
             let events = service.identity.events

@@ -45,7 +45,7 @@ import Testing
                 #expect(left.missingFields == ["phone_number"])
                 // No waiting time.
                 try await service.update(jose, phone: phone(1))
-                try await eventually("all is told") { service.invites.told.count >= 3 }
+                try await eventually("all is delivered") { service.invites.told.count >= 3 }
                 #expect(
                     service.invites.told == [
                         "claimed \(digits(1)) \(maria)", "released \(digits(1)) \(maria)",

@@ -16,7 +16,7 @@ public enum IdentityMigrations {
         )
     ]
 
-    /// Work that is done later. The proofs of a user's phone number are inserted while the user's row is locked, or wait for nothing.
+    /// Work that is done later. Proofs of a user's phone number are ordered by the user.
     static let work = """
         \(WorkTable.sql)
         INSERT INTO ordered_queues VALUES ('\(PhoneProofWork.queue)');

@@ -150,8 +150,8 @@ public struct WorkTable: Sendable {
     ) -> Query {
         let columns = Kind.columns.map { ", \($0)" }.joined()
         let condition = kind.condition.map { " AND \($0)" } ?? ""
-        // Behind a row that is leased, waits or is parked nothing of its key is done. New rows come first, in the order of their ids, so
-        // that a claim which has one has all before it.
+        // A row that is leased, waits or is parked holds up the later rows of its key. New rows come first, in the order of their ids, so a
+        // claim with one of them has all new rows before it.
         let order =
             rules.isOrdered
             ? """
