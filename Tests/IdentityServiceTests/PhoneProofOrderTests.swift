@@ -51,7 +51,9 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
             try await service.relayingProofs {
-                try await eventually("it is delivered") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
+                try await eventually("it is delivered") {
+                    try await service.count("work WHERE queue = 'phone_proofs'") == 0
+                }
             }
             #expect(try await !service.prove(text, by: session).isPending)
             let events = try await service.phoneEvents()
@@ -91,7 +93,9 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = outcome }))
             try await service.relayingProofs {
-                try await eventually("it is delivered") { try await service.count("work WHERE queue = 'phone_proofs'") == 0 }
+                try await eventually("it is delivered") {
+                    try await service.count("work WHERE queue = 'phone_proofs'") == 0
+                }
             }
             try await signIn(after: pause)
             #expect(service.others.proofs.count == 2)
