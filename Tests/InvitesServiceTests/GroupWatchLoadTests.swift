@@ -68,7 +68,9 @@ struct GroupWatchLoadTests {
             let hub = Self.hub(service)
             try await TestWatch.run(hub) { watch in
                 let stays = try await watch.begin(maria)
-                async let goes = Self.comeAndGo(maria, watch)
+                // Before the changes are written: a subscription without a position begins wherever the hub is, perhaps amid them.
+                let begun = try await watch.begin(maria)
+                async let goes = Self.comeAndGo(maria, watch, begun)
                 try await service.database.execute(
                     """
                     INSERT INTO group_events (kind, group_id, member_id)
@@ -96,10 +98,11 @@ struct GroupWatchLoadTests {
 
     private static func comeAndGo(
         _ user: UserID,
-        _ watch: TestWatch
+        _ watch: TestWatch,
+        _ first: InvitesV1.WatchBegun
     ) async throws -> (told: [AppV1.GroupChange], last: InvitesV1.WatchBegun) {
         var told: [AppV1.GroupChange] = []
-        var begun = try await watch.begin(user)
+        var begun = first
         for _ in 0..<30 {
             try await Task.sleep(for: .milliseconds(5))
             let (changes, position) = watch.leave(begun)
