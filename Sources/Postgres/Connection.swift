@@ -290,8 +290,7 @@ final class Connection {
     private func endWatch() {
         watch?.cancel()
         watch = nil
-        // Glibc's: `close` is the connection's here.
-        if watchedDescriptor >= 0 { _ = Glibc.close(watchedDescriptor) }
+        if watchedDescriptor >= 0 { _ = Glibc.close(watchedDescriptor) }  // `close` is the connection's
         watchedDescriptor = -1
     }
 
@@ -301,7 +300,8 @@ final class Connection {
         progress &+= 1
         let finished = takeResults()
         if whenNotified != nil { takeNotifications() }
-        if finished > 0 { owner?.requestsFinished(self, count: finished) }
+        // A Sync that arrives behind its answers finishes no request, but the owner may wait for a connection without work.
+        if finished > 0 || isIdle { owner?.requestsFinished(self, count: finished) }
         // What was not sent goes with it to where writes are taken.
         if isLeaving, phase == .ready, inFlight.isEmpty { close("the server takes no writes any more") }
     }
@@ -315,7 +315,7 @@ final class Connection {
         return request.holdsKey
     }
 
-    /// A write is committed, undone or not sent: the next one on its row may go.
+    /// A write is committed, undone or not sent: the next on its row may go.
     func freeKey(_ request: StatementRequest) {
         guard request.holdsKey, let key = request.lockKey else { return }
         request.holdsKey = false

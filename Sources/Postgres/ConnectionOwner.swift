@@ -4,7 +4,7 @@ protocol ConnectionOwner: AnyObject {
     func connectionOpened(_ connection: Connection)
     /// Exactly once. The requests are those that were not answered.
     func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest])
-    /// So many shared requests are over.
+    /// So many shared requests are over; none if just the end of an answer arrived, and the connection has nothing to do now.
     func requestsFinished(_ connection: Connection, count: Int)
     /// The connection has something to send at the end of the turn.
     func connectionWantsFlush(_ connection: Connection)

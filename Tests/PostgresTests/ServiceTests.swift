@@ -34,6 +34,24 @@ extension ServerTests {
             return true
         }
 
+        /// The end of an answer (ReadyForQuery) may arrive apart from the answer, and it finishes no statement.
+        @Test(.timeLimit(.minutes(1)), arguments: ["SELECT 1", "SELECT 1 / 0"])
+        func `A shutdown does not wait for the time of a statement whose answer has come`(text: String) async throws {
+            try await withLoops { configuration, database, group in
+                let relay = try HoldingRelay(
+                    to: "\(database.socketDirectory)/.s.PGSQL.\(database.port)",
+                    port: database.port
+                )
+                defer { relay.stop() }
+                var configuration = configuration
+                configuration.host = relay.folder
+                configuration.queryTimeout = .seconds(600)
+                let client = PostgresClient(configuration, group: group)
+                _ = await postgresError { try await client.query("\(unsafeSQL: text)") }
+                await client.shutdown()
+            }
+        }
+
         @Test
         func `A graceful shutdown lets the transaction under way end, and refuses what comes after`() async throws {
             try await withLoops { configuration, _, group in
