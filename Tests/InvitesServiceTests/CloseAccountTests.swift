@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A group goes to its longest member; a group without members is deleted`() async throws {
+    @Test func `A group goes to its longest-standing member; a group without members is deleted`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let kept = try await service.group("Kept", by: maria)
