@@ -145,7 +145,7 @@ struct ClosingWorkTests {
         }
     }
 
-    @Test func `What waits is measured for each service`() async throws {
+    @Test func `Waiting work is measured for each service`() async throws {
         try await TestService.run { service in
             service.others.fail("invites", .unavailable)
             try await relaying(service) {

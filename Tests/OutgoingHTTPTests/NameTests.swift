@@ -77,7 +77,7 @@ struct NameTests {
         #expect(resolver.asked == ["a.example", "a.example"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `Nobody waits for a name longer than asked for`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A request waits for a name no longer than its timeout`() async throws {
         let resolver = TestResolver([:], isStuck: true)
         defer { resolver.letGo() }
         try await HTTPSClientTests.withClient(connectTimeout: .seconds(2), resolver: resolver) { client in

@@ -38,7 +38,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func `What a body returns is the answer`() async throws {
+    @Test func `The returned value of a body is the answer`() async throws {
         #expect(try await context().answer { 7 } == 7)
     }
 
