@@ -10,7 +10,7 @@ struct ErrorDetailsTests {
         FieldViolation(field: "display_name", description: "Zu kurz: é."),
     ]
 
-    @Test func `What a service says reaches its caller`() {
+    @Test func `A service's error details reach the caller`() {
         let error = RPCError.domain(
             .invalidArgument,
             reason: "PHONE_INVALID",

@@ -40,7 +40,7 @@ struct ValueTests {
         "2024-05-01T12:00:00+08:00x", "1e9", "-5", "infinity", "2024-05-01T12:00", "Wed, 01 Foo 2024 12:00:00 GMT",
         "99999999999999999999",
     ])
-    func `What is no time is none`(text: String) {
+    func `A malformed time is rejected`(text: String) {
         #expect(ImportTime.milliseconds(text) == nil)
     }
 

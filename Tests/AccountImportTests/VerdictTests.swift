@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccountImport
 
-/// Who comes in.
+/// Which rows are imported.
 struct VerdictTests {
     private let names = ProviderNames([:], configured: ["google", "apple"])
 
@@ -35,7 +35,9 @@ struct VerdictTests {
         verdicts.rejections.map { "\($0.line) \($0.oldID) \($0.reason)" }
     }
 
-    @Test func `What is no number, name, provider or subject is told, and the rest comes in`() throws {
+    @Test func `An invalid number, name, provider or subject is reported, and the rest of the row is imported`()
+        throws
+    {
         let whole = try candidate(
             "a",
             phone: "0917 123 4567",
@@ -60,13 +62,13 @@ struct VerdictTests {
         }
     }
 
-    @Test func `Whom nobody can reach isn't made, unless it is wanted`() throws {
+    @Test func `An account that nobody could sign in to isn't created, unless requested`() throws {
         let bare = try candidate("a", [("email", "m@example.com")])
         #expect(judge([bare]).unreachable.count == 1 && judge([bare]).rejections.isEmpty)
         #expect(judge([bare], keeps: true).new.count == 1)
     }
 
-    @Test func `An account that is somebody's, or was closed, is left alone, and one that came in before is there`()
+    @Test func `An account that belongs to a user here, or was closed, is left alone, and an imported one exists`()
         throws
     {
         let one = try candidate("a", [("google", "1")])
@@ -86,7 +88,7 @@ struct VerdictTests {
         #expect(reasons(judge([deleted])) == ["2 a account_deleted"])
     }
 
-    @Test func `A subject is one account's: the one that has it, else the first of the file`() throws {
+    @Test func `A subject belongs to one account, the one that has it, or else the first of the file`() throws {
         let first = try candidate("a", line: 2, [("google", "1")])
         let second = try candidate("b", line: 3, phone: "09171234567", [("google", "1"), ("apple", "1")])
         let third = try candidate("c", line: 4, [("google", "1")])
@@ -102,7 +104,7 @@ struct VerdictTests {
         #expect(reasons(again) == ["2 a subject_taken google"] && again.new.map(\.account.oldID) == ["b"])
     }
 
-    @Test func `Of rows with one id the first that comes in counts, whether it is new or there`() throws {
+    @Test func `Of rows with one id the first imported one counts, whether it is new or exists`() throws {
         let first = try candidate("a", line: 2, [("google", "1")])
         let second = try candidate("a", line: 9, [("google", "2")])
         let repeated = judge([first, second])
@@ -111,10 +113,10 @@ struct VerdictTests {
         facts.standings = [first.account.userID: .imported]
         let again = judge([first, second], facts)
         #expect(again.there.map(\.line) == [2] && reasons(again) == ["9 a row_repeated"])
-        // Of an earlier batch of the same run.
+        // A row of an earlier batch of the same run.
         #expect(reasons(judge([second], facts, earlier: [first.account.userID])) == ["9 a row_repeated"])
         #expect(judge([second], facts).there.count == 1)
-        // What didn't come in repeats nothing.
+        // A rejected row is not a repetition.
         let bare = try candidate("a", line: 2, [("email", "m@example.com")])
         let reachable = judge([bare, second])
         #expect(reachable.unreachable.count == 1 && reachable.new.map(\.line) == [9] && reachable.rejections.isEmpty)

@@ -15,7 +15,7 @@ struct ByteReaderTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test func `What is not there throws and moves nothing`() throws {
+    @Test func `Reading beyond the end throws and moves nothing`() throws {
         var reader = ByteReader([1, 2, 3], truncated: Truncated())
         for count in [4, .max, -1, .min] {
             #expect(throws: Truncated()) { try reader.take(count) }

@@ -9,7 +9,7 @@ struct CheckedTests {
         #expect(Checked<UInt8>(exactly: 255).value == 255)
     }
 
-    @Test func `What overflows has no value, and nothing made of it has one`() {
+    @Test func `An overflow has no value, and neither has a result of it`() {
         #expect((Checked<Int64>(0) - .min).value == nil)
         #expect((Checked<Int64>(.max) + 1).value == nil)
         #expect((Checked<UInt64>(1) - 2 + 5).value == nil)

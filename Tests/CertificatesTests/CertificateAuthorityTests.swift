@@ -18,7 +18,7 @@ struct CertificateAuthorityTests {
         return (try CertificateAuthority(certificatePEM: certificate, keyPEM: keyPEM), certificate)
     }
 
-    /// What the `openssl` command says, with its status.
+    /// The output of the `openssl` command, with its exit status.
     private func openssl(_ arguments: [String]) throws -> (status: Int32, text: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -45,7 +45,7 @@ struct CertificateAuthorityTests {
         try body(paths)
     }
 
-    @Test func `The openssl command accepts what it issues, for server and client and for the names given`() throws {
+    @Test func `The openssl command accepts the certificates, for server and client and for their names`() throws {
         let (authority, authorityPEM) = try authority()
         let ownersKey = Array(try SigningKey.generateP256().pem().utf8)
         let issued = try authority.issue(
@@ -74,7 +74,7 @@ struct CertificateAuthorityTests {
         #expect(try CertificateAuthority.daysLeft(certificatePEM: issued, now: now + 6 * 86_400) < 0)
     }
 
-    @Test func `What it issues is no authority itself`() throws {
+    @Test func `An issued certificate is not an authority`() throws {
         let (authority, authorityPEM) = try authority()
         let validity = Validity(now: now, days: 5)
         let leaf = try authority.issue(commonName: "a", names: [.dns("a")], keyPEM: keyPEM, validity: validity)
@@ -86,7 +86,7 @@ struct CertificateAuthorityTests {
         }
     }
 
-    @Test func `Keys of others, texts that are no PEM, and names with separators are refused`() throws {
+    @Test func `Another's keys, malformed PEM, and names with separators are refused`() throws {
         let (authority, certificate) = try authority()
         let other = Array(try SigningKey.generateP256().pem().utf8)
         #expect(throws: CertificateError.mismatched) {
@@ -111,14 +111,14 @@ struct CertificateAuthorityTests {
     }
 
     @Test(arguments: [1, 60, 36_500])
-    func `A certificate tells the second in which it ends`(_ days: Int) throws {
+    func `A certificate has the second in which it ends`(_ days: Int) throws {
         let validity = Validity(now: now, days: days)
         let certificate = try CertificateAuthority.certificate(name: "a", keyPEM: keyPEM, validity: validity)
         #expect(try CertificateAuthority.expiry(certificatePEM: certificate) == validity.until)
         #expect(throws: CertificateError.self) { try CertificateAuthority.expiry(certificatePEM: keyPEM) }
     }
 
-    @Test func `A key is told from that of another certificate`() throws {
+    @Test func `A certificate's key is distinguished from another's`() throws {
         let certificate = try authority().certificatePEM
         let other = Array(try SigningKey.generateP256().pem().utf8)
         #expect(try CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: keyPEM))

@@ -59,7 +59,7 @@ struct ConnectGetTests {
         ("?encoding=json&base64=1&message=*", 400), ("?encoding=json&base64=1&message=A", 400),
         ("?encoding=proto&message=", 200), ("?encoding=json&message=%7B%7D#x", 400),
     ])
-    func `What is no such query`(query: String, status: Int) async throws {
+    func `A malformed query is refused`(query: String, status: Int) async throws {
         #expect(try await get(query).status == status)
     }
 

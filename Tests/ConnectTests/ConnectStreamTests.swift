@@ -14,7 +14,7 @@ struct ConnectStreamTests {
         return try #require(Envelope.all(in: answer.body))
     }
 
-    /// The end of the only envelope there is.
+    /// The payload of the end envelope, which is the only one.
     func end(_ answer: HTTPAnswer) throws -> String {
         let all = try envelopes(answer)
         #expect(all.map(\.flags) == [2])
@@ -78,7 +78,7 @@ struct ConnectStreamTests {
         ("connect-timeout-ms", "x", "invalid_argument"), ("connect-protocol-version", "2", "invalid_argument"),
         ("connect-content-encoding", "br", "unimplemented"),
     ])
-    func `What is wrong with the head is in the end too`(name: String, value: String, code: String) async throws {
+    func `An error about the head is in the end envelope too`(name: String, value: String, code: String) async throws {
         for method in ["Count", "Join"] {
             let answer = try await Call(method, Self.json).with { $0.fields.add(name, value) }.answer()
             #expect(try end(answer).hasPrefix(#"{"error":{"code":"\#(code)""#))
@@ -96,7 +96,7 @@ struct ConnectStreamTests {
         #expect(answer.fields.first("accept-post")?.isEmpty == false)
     }
 
-    @Test func `An unknown method is told in the end`() async throws {
+    @Test func `An unknown method is reported in the end envelope`() async throws {
         let answer = try await Call("None", Self.json).answer()
         #expect(try end(answer) == #"{"error":{"code":"unimplemented","message":"unknown method /test.Echo/None"}}"#)
     }
@@ -104,13 +104,13 @@ struct ConnectStreamTests {
     // MARK: Hostile requests
 
     @Test(arguments: ["Count", "Join", "Each"], [2, 3, 4, 0x80, 0xff, 1] as [UInt8])
-    func `Flags that a request may not have`(name: String, flags: UInt8) async throws {
+    func `Flags that a request may not have are rejected`(name: String, flags: UInt8) async throws {
         let answer = try await Call(name, Self.json, body: Envelope(flags: flags, text: "{}").bytes).answer()
         #expect(try end(answer).hasPrefix(#"{"error":{"code":"invalid_argument""#))
     }
 
     @Test(arguments: ["Count", "Join", "Each"])
-    func `A length over the limit is refused before the message is there`(name: String) async throws {
+    func `A length over the limit is refused before the message has arrived`(name: String) async throws {
         for length in [UInt32(EchoMethods.messageBytesMax + 1), .max, 0x7fff_ffff, 0x8000_0000] {
             let answer = try await Call(name, Self.json, body: [0] + withUnsafeBytes(of: length.bigEndian, Array.init))
                 .answer()
@@ -134,14 +134,14 @@ struct ConnectStreamTests {
     }
 
     @Test(arguments: ["Count", "Join"])
-    func `What is no message is INVALID_ARGUMENT`(name: String) async throws {
+    func `A malformed message is INVALID_ARGUMENT`(name: String) async throws {
         for (type, body) in [(Self.json, Array("[]".utf8)), (Self.json, []), (Self.proto, [0xff])] {
             let answer = try await Call(name, type, body: Envelope(body).bytes).answer()
             #expect(try end(answer).contains(#""code":"invalid_argument""#))
         }
     }
 
-    @Test func `A body that comes to no good end`() async throws {
+    @Test func `A body that is aborted or malformed is an error`() async throws {
         let whole = try Envelope(name: "1").bytes
         for name in ["Count", "Join"] {
             let malformed = try await Call(name, Self.proto, body: whole).answer(failure: .malformed)
@@ -178,7 +178,7 @@ struct ConnectStreamTests {
     }
 
     @Test(arguments: ["Count", "Join"])
-    func `What is too large once inflated is RESOURCE_EXHAUSTED, what is no gzip INVALID_ARGUMENT or INTERNAL`(
+    func `A message too large once inflated is RESOURCE_EXHAUSTED, malformed gzip INVALID_ARGUMENT or INTERNAL`(
         name: String
     )
         async throws

@@ -37,14 +37,14 @@ struct ConnectUnaryTests {
     }
 
     @Test(arguments: ["[]", "null", "{", "{\"name\":1}", "{} {}", "\u{0}", "{\"name\":\"\\ud800\"}"])
-    func `What is no such message is INVALID_ARGUMENT`(body: String) async throws {
+    func `Malformed JSON of the message is INVALID_ARGUMENT`(body: String) async throws {
         let answer = try await Call("Echo", json: body).answer()
         #expect(answer.status == 400)
         #expect(answer.contentType == "application/json")
         #expect(answer.text.hasPrefix(#"{"code":"invalid_argument","message":""#))
     }
 
-    @Test func `Binary that is no such message is INVALID_ARGUMENT`() async throws {
+    @Test func `Malformed binary of the message is INVALID_ARGUMENT`() async throws {
         let answer = try await Call("Echo", "application/proto", body: [0xff, 0xff, 0xff]).answer()
         #expect(answer.status == 400)
         #expect(answer.contentType == "application/json")
@@ -85,7 +85,7 @@ struct ConnectUnaryTests {
         #expect(try await Call("Fail", json: #"{"name":"5"}"#).answer().text == #"{"code":"not_found"}"#)
     }
 
-    @Test func `Trailers come as fields of the head, and none that may not be sent`() async throws {
+    @Test func `Trailers are sent as fields of the head, except for forbidden ones`() async throws {
         let answer = try await Call("Fail", json: #"{"name":"5"}"#).answer()
         #expect(answer.fields.first("trailer-x-trailing") == "t")
         #expect(answer.fields.first("trailer-x-error") == "e")
@@ -124,7 +124,7 @@ struct ConnectUnaryTests {
     }
 
     @Test(arguments: [("1", 200), ("2", 400), ("", 400), ("one", 400)])
-    func `The protocol's version is 1 where one is told`(version: String, status: Int) async throws {
+    func `The protocol's version must be 1 if it is given`(version: String, status: Int) async throws {
         #expect(
             try await Call("Echo", json: "{}").with(["connect-protocol-version": version]).answer().status == status
         )
@@ -143,7 +143,7 @@ struct ConnectUnaryTests {
     }
 
     @Test(arguments: ["12345678901", "", "-1", "1.5", "+5", "5s", " 5", "٥"])
-    func `A timeout that is no number of at most ten digits is INVALID_ARGUMENT`(timeout: String) async throws {
+    func `A malformed timeout is INVALID_ARGUMENT`(timeout: String) async throws {
         let answer = try await Call("Deadline", json: "{}").with(["connect-timeout-ms": timeout]).answer()
         #expect(answer.status == 400)
         #expect(answer.text.contains("Connect-Timeout-Ms"))
@@ -172,7 +172,7 @@ struct ConnectUnaryTests {
 
     static let long = String(repeating: "long ", count: 300)
 
-    @Test func `A compressed request is inflated, and its coding accepted where nothing else is said`() async throws {
+    @Test func `A compressed request is inflated, and its coding is accepted for the answer by default`() async throws {
         let body = try Self.gzipped(Array(#"{"name":"\#(Self.long)"}"#.utf8))
         let answer = try await Call("Compressed", body: body).with(["content-encoding": "gzip"]).answer()
         #expect(answer.status == 200)
@@ -185,7 +185,7 @@ struct ConnectUnaryTests {
         ("gzip", true), ("br, gzip", true), ("gzip;q=0.5", true), ("gzip;q=0", false), ("gzip; q=0.000", false),
         ("identity", false), ("br", false), ("gzipped", false),
     ])
-    func `An answer is compressed if the handler says so and the client accepts it`(list: String, accepts: Bool)
+    func `An answer is compressed if the handler requests it and the client accepts it`(list: String, accepts: Bool)
         async throws
     {
         let answer = try await Call("Compressed", json: #"{"name":"\#(Self.long)"}"#).with(["accept-encoding": list])
@@ -194,18 +194,18 @@ struct ConnectUnaryTests {
         if !accepts { #expect(answer.text.hasPrefix(#"{"name":"false false""#)) }
     }
 
-    @Test func `Nothing at all is not inflated`() async throws {
+    @Test func `An empty body is not inflated`() async throws {
         let answer = try await Call("Echo", "application/proto").with(["content-encoding": "gzip"]).answer()
         #expect(answer.status == 200)
     }
 
-    @Test func `An unknown compression is UNIMPLEMENTED, and the known ones are told`() async throws {
+    @Test func `An unknown compression is UNIMPLEMENTED, and the error lists the known ones`() async throws {
         let answer = try await Call("Echo", json: "{}").with(["content-encoding": "br"]).answer()
         #expect(answer.status == 501)
         #expect(answer.text.contains("gzip"))
     }
 
-    @Test func `What is no gzip, and what is too large once inflated`() async throws {
+    @Test func `Malformed gzip, and a message too large once inflated, are refused`() async throws {
         let garbage = try await Call("Echo", json: "{}").with(["content-encoding": "gzip"]).answer()
         #expect(garbage.status == 400)
         let bomb = try Self.gzipped([UInt8](repeating: 0x20, count: 1 << 20))
@@ -215,13 +215,13 @@ struct ConnectUnaryTests {
         #expect(answer.text.contains("resource_exhausted"))
     }
 
-    // MARK: What is no call
+    // MARK: Requests that are no calls
 
     @Test(arguments: [
         nil, "text/plain", "application/xml", "application/connect+json", "application/json; charset=latin1",
         "application/grpc", "application/grpc+proto", "multipart/form-data; boundary=x",
     ])
-    func `Any other content type is 415, with those that there are`(contentType: String?) async throws {
+    func `Any other content type is 415, with the supported ones`(contentType: String?) async throws {
         let answer = try await Call("Echo", contentType, body: [1]).answer()
         #expect(answer.status == 415)
         let types = try #require(answer.fields.first("accept-post")).split(separator: ", ")
@@ -230,7 +230,7 @@ struct ConnectUnaryTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .put, .delete, .head, .options, .patch])
-    func `Any other method is 405, with that which there is`(method: HTTPRequest.Method) async throws {
+    func `Any other HTTP method is 405, with the supported one`(method: HTTPRequest.Method) async throws {
         let answer = try await Call("Echo", json: "{}").with { $0.method = method }.answer()
         #expect(answer.status == 405)
         #expect(answer.fields.first("allow") == "POST")
@@ -243,7 +243,7 @@ struct ConnectUnaryTests {
         #expect(answer.text == #"{"code":"unimplemented","message":"unknown method \#(path)"}"#)
     }
 
-    @Test func `A message over the limit is refused, however it comes`() async throws {
+    @Test func `A message over the limit is refused, in any pieces`() async throws {
         let body = Array(#"{"name":"\#(String(repeating: "a", count: EchoMethods.messageBytesMax))"}"#.utf8)
         #expect(try await Call("Echo", body: body).answer(cut: [5000]).status == 429)
         var head = Call("Echo").head
@@ -255,14 +255,14 @@ struct ConnectUnaryTests {
         #expect(try await Call("Echo", json: fits).answer(cut: [5000]).status == 200)
     }
 
-    @Test func `A body that comes to no good end`() async throws {
+    @Test func `A body that is aborted or malformed is an error`() async throws {
         let call = Call("Echo", json: #"{"name":"#)
         #expect(try await call.answer(failure: .malformed).status == 400)
         #expect(try await call.answer(failure: .timeout).status == 504)
     }
 
     @Test(arguments: HTTPError.allCases)
-    func `What is no request gets the status of its fault`(fault: HTTPError) async {
+    func `A malformed request gets the status of its error`(fault: HTTPError) async {
         var head = Call("Echo").head
         head.fault = fault
         let answer = await InProcessExchange.answer(of: EchoMethods.handler, to: head)
@@ -274,14 +274,14 @@ struct ConnectUnaryTests {
         ("/test.Echo/Echo", true), ("/test.Echo/Echo?x", true), ("/test.Echo/None", true), ("/test.Echo", false),
         ("/", false), ("/me", false), ("/other.Echo/Echo", false), ("*", false), ("/test.Echo/a/b", true),
     ])
-    func `A request is taken by its path`(target: String, takes: Bool) {
+    func `A request is recognized by its path`(target: String, takes: Bool) {
         for method in [HTTPRequest.Method.get, .post] {
             #expect(EchoMethods.handler.takes(HTTPRequestHead(method: method, target: target)) == takes)
         }
     }
 
     @Test(arguments: [("application/grpc-web", true), ("application/connect+json", true), ("application/json", false)])
-    func `A request is taken by a content type that only calls have`(contentType: String, takes: Bool) {
+    func `A request is recognized by a content type that only calls have`(contentType: String, takes: Bool) {
         let fields = Metadata(["content-type": contentType])
         let head = HTTPRequestHead(method: .post, target: "/other.Echo/Echo", fields: fields)
         #expect(EchoMethods.handler.takes(head) == takes)

@@ -5,11 +5,11 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// What a call holds, waits for and gives back, and that each handler's end is told once.
+/// Flow control of a call: which bytes it holds, waits for and gives back. Each handler's end is reported once.
 struct FlowTests {
     static let proto = "application/connect+proto"
 
-    /// A handler whose one bidirectional method reads when it is told to.
+    /// A handler whose bidirectional method reads when the test allows it.
     final class Gate: Sendable {
         private let taken = Mutex(0)
         var takenCount: Int { taken.withLock { $0 } }
@@ -34,7 +34,7 @@ struct FlowTests {
         }
     }
 
-    @Test func `Whole messages that nobody has read are not given back`() async throws {
+    @Test func `Complete messages that nobody has read are not given back`() async throws {
         let gate = Gate()
         let exchange = ScriptedExchange(Call("Join", Self.proto))
         exchange.begin(gate.handler)
@@ -52,7 +52,7 @@ struct FlowTests {
         #expect(gate.takenCount == 3)
     }
 
-    @Test func `A message that is not whole is given back and counted, until it is read`() async throws {
+    @Test func `An incomplete message is given back and counted, until it is read`() async throws {
         let gate = Gate()
         let exchange = ScriptedExchange(Call("Join", Self.proto))
         exchange.begin(gate.handler)
@@ -64,7 +64,7 @@ struct FlowTests {
         #expect(exchange.state.kept == message.count - 1)
         gate.next()
         #expect(try await exchange.waits { $0.kept == 0 && $0.consumed == message.count })
-        // Of a message that had begun, and only of that, the end is bounded.
+        // The time limit applies to a message that has begun, and only to that.
         #expect(exchange.state.bodyDeadlines == [false, true, false])
         exchange.end()
         gate.next()
@@ -72,7 +72,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 1...40)
-    func `All is given back in the end, however it was cut`(seed: Int) async throws {
+    func `All bytes are given back in the end, in any pieces`(seed: Int) async throws {
         var random = SplitMix(seed: UInt64(seed))
         let messages = try (0..<20).map { _ in
             try Envelope(name: String(repeating: "x", count: Int.random(in: 0...300, using: &random))).bytes
@@ -95,7 +95,7 @@ struct FlowTests {
     }
 
     @Test(arguments: [("Echo", "application/proto"), ("Count", proto), ("Join", proto)])
-    func `A client that makes us hold too much is refused`(name: String, type: String) async throws {
+    func `A client that makes the server hold too much is refused`(name: String, type: String) async throws {
         let exchange = ScriptedExchange(Call(name, type))
         exchange.setKeptMax(100)
         exchange.begin()
@@ -121,7 +121,7 @@ struct FlowTests {
     }
 
     @Test(arguments: ["Wait", "Count", "Join", "Each"], [true, false])
-    func `A client that leaves ends the handler, whenever it leaves`(name: String, beforeEnd: Bool) async throws {
+    func `A client that disconnects ends the handler, at any moment`(name: String, beforeEnd: Bool) async throws {
         let exchange = ScriptedExchange(Call(name, name == "Wait" ? "application/proto" : Self.proto))
         exchange.begin()
         exchange.setRoom(false)
@@ -133,7 +133,7 @@ struct FlowTests {
     }
 
     @Test(arguments: [("Wait", "application/proto"), ("Join", proto), ("Each", proto), ("Echo", "application/proto")])
-    func `The deadline answers in the handler's place`(name: String, type: String) async throws {
+    func `The deadline answers if the handler doesn't`(name: String, type: String) async throws {
         let exchange = ScriptedExchange(Call(name, type))
         exchange.begin()
         if name == "Wait" { exchange.end() }
@@ -143,7 +143,7 @@ struct FlowTests {
         #expect(exchange.state.code == .deadlineExceeded)
     }
 
-    @Test func `What comes after the answer does no harm`() async throws {
+    @Test func `Bytes after the answer do no harm`() async throws {
         for (name, type) in [("Echo", "application/json"), ("Join", Self.proto), ("Count", Self.proto)] {
             let exchange = ScriptedExchange(Call(name, type).with(["connect-timeout-ms": "x"]))
             exchange.begin()
@@ -155,14 +155,14 @@ struct FlowTests {
         }
     }
 
-    @Test func `Each message has its own time, also where none ends with a piece`() async throws {
+    @Test func `Each message has its own time limit, even if none ends with a piece`() async throws {
         let gate = Gate()
         let exchange = ScriptedExchange(Call("Join", Self.proto))
         exchange.begin(gate.handler)
         let message = try Envelope(name: "abc").bytes
         exchange.send(message + message.prefix(1))
         for _ in 0..<2 { exchange.send(Array(message.dropFirst()) + message.prefix(1)) }
-        // One that goes on has no more time than it had.
+        // A message that continues gets no additional time.
         exchange.send(Array(message[1..<3]))
         #expect(exchange.state.bodyDeadlines == [false, true, true, true])
         exchange.send(Array(message[3...]))
@@ -174,7 +174,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 1...9)
-    func `Of base64 no more is given back than came`(pieceLength: Int) async throws {
+    func `No more base64 bytes are given back than arrived`(pieceLength: Int) async throws {
         let gate = Gate()
         let exchange = ScriptedExchange(Call("Join", "application/grpc-web-text"))
         exchange.begin(gate.handler)
@@ -195,9 +195,7 @@ struct FlowTests {
     }
 
     @Test(arguments: [("Echo", "application/proto"), ("Echo", "application/grpc-web"), ("Join", proto)])
-    func `An exchange that ends as its deadline is set has no handler that is waited for`(name: String, type: String)
-        async throws
-    {
+    func `An exchange that ends as its deadline is set waits for no handler`(name: String, type: String) async throws {
         let timeout: KeyValuePairs =
             type == "application/grpc-web" ? ["grpc-timeout": "1S"] : ["connect-timeout-ms": "1000"]
         let exchange = ScriptedExchange(Call(name, type).with(timeout))
@@ -207,7 +205,7 @@ struct FlowTests {
         #expect(try await exchange.waits { $0.handlersEnded == 1 })
     }
 
-    @Test func `The whole body in one piece is read where it lies`() async throws {
+    @Test func `A whole body in one piece is read in place`() async throws {
         let body = try EchoMethods.message("a").serializedBytes() as [UInt8]
         let exchange = ScriptedExchange(Call("Echo", "application/proto"), contentLength: body.count)
         exchange.begin()
@@ -224,9 +222,7 @@ struct FlowTests {
         ("None", "application/json", .unimplemented), ("Echo", "text/plain", .unimplemented), ("Join", proto, .ok),
         ("Count", proto, .unimplemented), ("Echo", "application/grpc-web", .unimplemented),
     ])
-    func `Each call is counted with its method and how it ended`(name: String, type: String, code: Status.Code)
-        async throws
-    {
+    func `Each call is counted with its method and status`(name: String, type: String, code: Status.Code) async throws {
         let exchange = ScriptedExchange(Call(name, type))
         exchange.begin()
         exchange.end()
@@ -235,7 +231,7 @@ struct FlowTests {
         #expect(exchange.state.code == code)
     }
 
-    @Test func `A short body of a request that is refused is read before the answer, and no more of it`() {
+    @Test func `A refused request's short body is read before the answer, and no more of it`() {
         let exchange = ScriptedExchange(Call("None"), contentLength: 3)
         exchange.begin()
         exchange.send([1, 2])
@@ -255,7 +251,7 @@ struct FlowTests {
     }
 }
 
-/// A generator of numbers that a seed repeats.
+/// A generator of repeatable numbers from a seed.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

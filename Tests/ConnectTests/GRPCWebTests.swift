@@ -172,7 +172,7 @@ struct GRPCWebTests {
     }
 
     @Test(arguments: ["*", "A===", "=AAA", "AA=A", "AAAA=", "AAA", "AAAA AAAA", "\u{e4}", "AA\n==", "----", "A"])
-    func `What is no base64 is refused`(text: String) async throws {
+    func `Malformed base64 is refused`(text: String) async throws {
         let answer = try await Call("Echo", "application/grpc-web-text", body: Array(text.utf8)).answer()
         #expect(answer.fields.first("grpc-status") == "3")
     }

@@ -1,23 +1,24 @@
-/// Inputs made of a good one that go to the edges of its format.
+/// Inputs made from a valid one, with edge values of its format.
 ///
-/// The fields' places need not be known: each eight, four, two and one bytes at each offset take the edges of their type.
+/// The positions of fields need not be known: each eight, four, two and one bytes at each offset get the edge values of
+/// their type.
 struct EdgeInputs {
     let good: [UInt8]
 
-    /// The edges of an eight-byte integer, signed or not, and what is beside them.
+    /// The edge values of an eight-byte integer, signed or not, and their neighbors.
     private static let edges: [UInt64] = [
         0, 1, 2, .max, .max - 1, UInt64(bitPattern: .min), UInt64(bitPattern: .min) + 1, UInt64(bitPattern: .max),
         UInt64(bitPattern: .max) - 1, UInt64(UInt32.max), UInt64(UInt32.max) + 1, UInt64(Int32.max), 1 << 62,
     ]
 
-    /// Each edge in each field, alone.
+    /// Each edge value in each field, alone.
     var eachField: [[UInt8]] {
         good.indices.flatMap { offset in
             Self.edges.flatMap { edge in [8, 4, 2, 1].map { set(edge, $0, at: [offset]) } }
         }
     }
 
-    /// Each edge in fields of one width, all together; what comes before the first one stays.
+    /// Each edge value in all fields of one width; the bytes before the first one stay.
     var allFields: [[UInt8]] {
         [8, 4, 2, 1].flatMap { width in
             (0..<width).flatMap { first in
@@ -26,7 +27,7 @@ struct EdgeInputs {
         }
     }
 
-    /// Two fields of eight bytes at two edges.
+    /// Two fields of eight bytes with two edge values.
     var pairs: [[UInt8]] {
         var inputs: [[UInt8]] = []
         for first in good.indices {
@@ -43,7 +44,7 @@ struct EdgeInputs {
         return inputs
     }
 
-    /// Cut at each offset, and longer.
+    /// Cut at each offset, and extended.
     var cut: [[UInt8]] { (0..<good.count).map { Array(good.prefix($0)) } + [good + [0], good + good, good + [255]] }
 
     /// One bit flipped, each in turn.
@@ -57,10 +58,10 @@ struct EdgeInputs {
         }
     }
 
-    /// All of them.
+    /// All of these inputs.
     var all: [[UInt8]] { eachField + allFields + pairs + cut + flipped }
 
-    /// Several changes of chance.
+    /// Several random changes.
     func changed(_ random: inout SeededRandom) -> [UInt8] {
         var input = good
         for _ in 0...Int.random(in: 0..<5, using: &random) {
@@ -84,7 +85,7 @@ struct EdgeInputs {
         return input
     }
 
-    /// The good input with an integer at these offsets, as far as it fits.
+    /// The valid input with an integer at these offsets, as far as it fits.
     private func set(_ value: UInt64, _ width: Int, at offsets: [Int]) -> [UInt8] {
         var input = good
         for offset in offsets {

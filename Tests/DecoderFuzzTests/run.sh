@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh ROUNDS [SEED]: gives each decoder of cursors so many inputs of chance, beside those at the edges of each field. Without SEED
-# the seed is another one each time. It is printed: with it a failure is repeated.
+# run.sh ROUNDS [SEED]: gives each decoder of cursors this many random inputs, in addition to edge values in each field. Without SEED
+# a random seed is used. It is printed: with it a failure can be repeated.
 set -euo pipefail
 
 export VESTIBULE_FUZZ_ROUNDS=${1:?usage: run.sh ROUNDS [SEED]}

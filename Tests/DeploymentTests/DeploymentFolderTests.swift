@@ -87,7 +87,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `The transport takes the certificates, and each is its key's`() throws {
+    @Test func `The transport accepts the certificates, and each matches its key`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             for program in DeploymentFolder.programs {
@@ -108,7 +108,7 @@ struct DeploymentFolderTests {
     }
 
     @Test
-    func `A program's certificate is renewed with a new key in its last third, and nothing else with it`() throws {
+    func `A certificate is renewed with a new key in its last third, and nothing else changes`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let before = try contents(folder)
@@ -132,7 +132,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `A renewed file is the same file, so that a container into which it is mounted sees it`() throws {
+    @Test func `A renewal keeps the file, so that a container with the file mounted sees it`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let names = ["identity.pem", "identity-key.pem"]
@@ -146,7 +146,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `Halves of a renewal that was cut are made whole`() throws {
+    @Test func `An interrupted renewal is completed`() throws {
         try withFolder { folder in
             for (file, content) in [
                 ("profile-key.pem", ""), ("profile.pem", "-----BEGIN"), ("profile-key.pem", "identity"),
@@ -163,7 +163,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `A removed certificate is made anew, and one that is mounted stays a pair with its key`() throws {
+    @Test func `A removed certificate is made again, and a mounted one still matches its key`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let before = try contents(folder)
@@ -179,7 +179,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `The authority's key may be elsewhere, and is asked for only when a certificate is made`() throws {
+    @Test func `The authority's key may be elsewhere, and is read only to make a certificate`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let elsewhere = folder.path + "-offline.pem"
@@ -202,7 +202,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    /// Every program's key and certificate belong together, and come from the authority that is there.
+    /// Every program's key and certificate match, and the certificate is issued by the current authority.
     private func expectPairs(_ folder: DeploymentFolder) throws {
         for program in DeploymentFolder.programs {
             let base = "\(folder.path)/\(program)"
@@ -214,7 +214,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `A certificate without its key is told, and nothing takes its place`() throws {
+    @Test func `A certificate without its key is reported, and not replaced`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             try FileManager.default.removeItem(atPath: folder.path + "/gateway-key.pem")
@@ -225,7 +225,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test func `A folder whose parent isn't there is told with its path`() throws {
+    @Test func `A folder without a parent is reported with its path`() throws {
         try withFolder { folder in
             let nested = DeploymentFolder(path: folder.path + "/a/b")
             let error = #expect(throws: (any Error).self) { _ = try nested.initialize(now: now) }

@@ -7,14 +7,14 @@ import tempfile
 
 import pytest
 
-# Before they are imported, so that their asserts tell what they found.
+# Before they are imported, so that failed asserts show their values.
 pytest.register_assert_rewrite("app", "http_client", "phone_backend", "process_table", "stack", "test_services", "tokens")
 
 from app import App
 from phone_backend import PhoneBackend
 from stack import binaries, new_stack, short_folder
 
-# The tests of the services by a foreign client are there, beside those of the call layer.
+# Tests/Interop has the tests of the services by a foreign client, beside those of the call layer.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Interop"))
 
 
@@ -43,8 +43,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def stack():
-    """The stack that most tests share, so no test may change what others meet."""
-    # The more is logged, the more could be told that should not be.
+    """The stack that most tests share, so no test may change what other tests rely on."""
+    # The more is logged, the more secrets a log could contain.
     with short_folder() as folder, new_stack(
             VESTIBULE_LOG_LEVEL="trace", VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json")) as stack:
         stack.backend = PhoneBackend(folder / "backend.json")
@@ -70,7 +70,7 @@ def new_app(stack):
 
 @pytest.fixture
 def app(new_app):
-    """An app whose person has signed in and told nothing yet."""
+    """An app whose person has signed in and has an empty profile."""
     app = new_app()
     app.sign_in()
     return app

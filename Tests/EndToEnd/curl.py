@@ -1,4 +1,4 @@
-"""curl as a client: what it was answered, and by which version of HTTP."""
+"""curl as a client: the answers that it gets, and over which version of HTTP."""
 
 import dataclasses
 import json
@@ -18,7 +18,7 @@ class Answer:
 
 
 def ask(url, *options, authority=None):
-    """Asks once. Header fields are told by their names in small letters, each with all its values."""
+    """Makes one request. Returns the header fields by their lowercase names, each with all its values."""
     trust = ["--cacert", str(authority)] if authority else []
     marker = "\n--curl--\n"
     done = subprocess.run(

@@ -21,7 +21,7 @@ READY_SECONDS = 90
 STOP_SECONDS = 45
 PROGRAMS = ("simulator", "identity", "profile", "invites", "gateway")
 MEASURED = PROGRAMS[1:]
-# Proofs of callers (docs/run/trust-between-services.md) go between services and are told to no test: 57 bytes in base64url, of which the first is 1.
+# Caller proofs (docs/run/trust-between-services.md) are sent between services and never returned to a test: 57 bytes in base64url, of which the first is 1.
 PROOF = re.compile(r"(?<![\w-])A[Q-Za-f][\w-]{74}(?![\w-])")
 _addresses = itertools.count()
 
@@ -39,13 +39,13 @@ def program(name):
 
 
 def clean_environment():
-    """This process's environment without anything that would configure the programs."""
+    """This process's environment without variables that would configure the programs."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "VESTIBULE_"))}
     return {**kept, "SWIFT_BACKTRACE": "enable=no"}
 
 
 def free_ports(count):
-    """Ports that nobody has, and that the system gives to no outgoing connection while a stack is stopped."""
+    """Free ports, which the system gives to no outgoing connection while a stack is stopped."""
     first_of_the_system = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     end = first_of_the_system if first_of_the_system > 12_000 else 30_000
     found = []
@@ -80,7 +80,7 @@ class Stack:
         self.environment = {
             **clean_environment(),
             "VESTIBULE_RUN_FOLDER": str(folder),
-            # Most tests are of other things than who waits for a number that somebody gave up.
+            # Most tests are not about the waiting time of a number that somebody gave up.
             "VESTIBULE_PROFILE_PHONE_COOL_DOWN": "0s",
             **{f"VESTIBULE_{name.upper()}_LISTEN": address for name, address in self.addresses.items()},
             **{f"VESTIBULE_{name.upper()}_METRICS_LISTEN": address
@@ -91,13 +91,13 @@ class Stack:
         self.simulator = Client(self.addresses["simulator"])
         self.process = None
         self._lines = []
-        # The environment of a program that uses the database; known from the first use on, whoever is killed then.
+        # The environment of a program that uses the database; known from the first use on, even if that program is killed later.
         self._database = None
-        # What nobody may find in a log: whoever makes a token, number, name or e-mail adds it.
+        # Values that must not be in any log: each function that makes a token, number, name or e-mail adds it.
         self.confidential = set()
 
     def client(self):
-        """A client of the gateway at an address of its own: requests are counted by address."""
+        """A client of the gateway with its own address: requests are counted by address."""
         number = next(_addresses)
         return Client(self.addresses["gateway"], source=f"127.1.{number // 250}.{number % 250 + 1}")
 
@@ -107,8 +107,8 @@ class Stack:
         """Starts `vestibule run` and returns at once."""
         assert self.process is None or self.process.poll() is not None
         self._lines = []
-        # In a session of its own, so that a Ctrl-C for pytest is not one for the stack. Elsewhere than the folder, which
-        # would be told relative to where we are.
+        # A separate session, so that Ctrl-C for pytest doesn't reach the stack. The working directory isn't the folder, as a relative
+        # path to the folder would then be shown.
         self.process = subprocess.Popen(
             [program("vestibule"), "run", *arguments], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, cwd=binaries())
@@ -116,7 +116,7 @@ class Stack:
         self._reader.start()
 
     def start(self, *arguments):
-        """Starts `vestibule run` and waits until it says that all are ready."""
+        """Starts `vestibule run` and waits until it reports that all programs are ready."""
         self.spawn(*arguments)
         process_table.wait_until(
             lambda: "Vestibule is ready" in self.output or self.process.poll() is not None, READY_SECONDS,
@@ -124,7 +124,7 @@ class Stack:
         assert self.process.poll() is None, f"the stack ended with {self.process.poll()}:\n{self.output}"
 
     def stop(self, signal_number=signal.SIGINT):
-        """Stops as Ctrl-C does; returns the exit status. Nothing may be left running."""
+        """Stops like Ctrl-C does; returns the exit status. Nothing may be left running."""
         self.process.send_signal(signal_number)
         return self.wait()
 
@@ -142,26 +142,26 @@ class Stack:
         assert not (self.folder / "postgres/data/postmaster.pid").exists()
 
     def kill_all(self):
-        """Ends all that belongs to the folder: for the end of a test that failed."""
+        """Ends all processes of the folder, after a test that failed."""
         for process in process_table.belonging_to(self.folder):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         if self.process is not None:
             self.process.wait()
 
-    # What it says
+    # Output
 
     @property
     def output(self):
         return "\n".join(self._lines)
 
     def logs(self):
-        """Every log of the folder by its name, those of the runs before included, and what was printed."""
+        """Every log of the folder by its name, including earlier runs, and the standard output."""
         files = [*self.folder.glob("logs/*"), *self.folder.glob("postgres/server.log")]
         return {"printed": self.output, **{file.name: file.read_text(errors="replace") for file in files}}
 
     def expect_no_confidences(self):
-        """Nothing of `confidential` stands in any log."""
+        """Checks that no log contains a value of `confidential`."""
         logs = self.logs()
         assert any("listening" in text for text in logs.values()), "the logs are empty"
         leaks = []
@@ -171,10 +171,10 @@ class Stack:
             leaks += [f"{name}: a proof of a caller" for _ in PROOF.findall(text)]
         assert not leaks, "confidential in logs:\n" + "\n".join(leaks[:10])
 
-    # Its parts
+    # Processes
 
     def process_of(self, name):
-        """The process of a program of ours, neither the shell beside it nor another gateway of a test's."""
+        """The process of one of our programs, neither the shell beside it nor another gateway of a test."""
         key = f"VESTIBULE_{name.upper()}_LISTEN"
         found = [
             process for process in process_table.belonging_to(self.folder)
@@ -184,7 +184,7 @@ class Stack:
         return found[0]
 
     def wait_for_restart(self, name, before, seconds=30):
-        """Waits until a program runs again that was the process `before`, and until the gateway reaches everything."""
+        """Waits until a program that was the process `before` runs again, and until the gateway reaches all services."""
 
         def is_back():
             key = f"VESTIBULE_{name.upper()}_LISTEN"
@@ -208,7 +208,7 @@ class Stack:
         return int((self.folder / "postgres/data/postmaster.pid").read_text().split("\n")[0])
 
     def sql(self, text):
-        """Runs SQL as superuser, for what takes longer than a test can wait; returns the rows as lines."""
+        """Runs SQL as superuser, for changes that take longer than a test can wait; returns the rows as lines."""
         if self._database is None:
             self._database = process_table.environment(self.process_of("identity"))
         environment = self._database
@@ -228,7 +228,7 @@ class Stack:
 
 @contextlib.contextmanager
 def new_stack(**more_environment):
-    """A stack in a new folder that is not started yet; whatever the test does, nothing outlives it."""
+    """A stack in a new folder that is not started yet. All its processes end with the test."""
     with short_folder() as parent:
         stack = Stack(parent / "data", **more_environment)
         try:
@@ -245,7 +245,7 @@ def run_vestibule(*arguments, environment=None, seconds=60):
 
 
 def proof_keys(folder):
-    """A folder of identity's keys with those of proofs alone: of all others, files may be given instead."""
+    """A folder of identity's keys with proof keys only: all other keys may be given as files."""
     assert run_vestibule("init", "--folder", str(folder / "secrets")).returncode == 0
     keys = folder / "secrets/keys"
     for kind in ("signing", "refresh"):

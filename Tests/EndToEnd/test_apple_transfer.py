@@ -1,5 +1,5 @@
-"""Apps that go to another developer team of Apple's: people keep their accounts, however often the command is killed, and whoever
-signs in before it is done finds theirs."""
+"""Apps move to another developer team at Apple: users keep their accounts, however often the command is killed, and a user
+who signs in before it is done finds their account."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def run(stack, *arguments, environment=None):
 
 
 def kill_in_the_middle(stack, done, *arguments, environment=None):
-    """Starts the command, kills it when `done` tells that some are done, and returns how many."""
+    """Starts the command, kills it when `done` reports some users, and returns how many."""
     words, variables = command(stack, *arguments, "--per-second", "4", environment=environment)
     process = subprocess.Popen(
         words, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
@@ -108,7 +108,7 @@ def test_people_go_to_another_team_and_keep_their_accounts(own_stack, people, ne
     assert run(own_stack, "export", "--to", OLD_TEAM).returncode == 1
 
     done = kill_in_the_middle(own_stack, lambda: count(own_stack, "true"), "export", "--to", NEW_TEAM)
-    # Apple has a bad moment, too.
+    # Apple fails for a moment, too.
     own_stack.simulator.post("/control/misbehave", {
         "provider": "apple", "endpoint": "usermigrationinfo", "mode": "error", "status": 429, "times": 3}).expect(200)
     exported = run(own_stack, "export", "--to", NEW_TEAM, "--per-second", "200")
@@ -120,7 +120,7 @@ def test_people_go_to_another_team_and_keep_their_accounts(own_stack, people, ne
     own_stack.confidential |= set(transfers)
 
     own_stack.simulator.post("/control/apple/transfer", {"client_id": APPLE_CLIENT, "to_team": NEW_TEAM}).expect(200)
-    # Before anything else was done, and while identity still has the former team's key.
+    # Before any other step, and while identity still has the former team's key.
     early = people[0]
     user_id = early.user_id
     request = early.ask_apple()
@@ -144,7 +144,7 @@ def test_people_go_to_another_team_and_keep_their_accounts(own_stack, people, ne
         f"{PEOPLE - 1} people of Apple's\nfrom {OLD_TEAM} to {NEW_TEAM}: 0 handed over and not arrived, {PEOPLE - 1} arrived\n")
     assert own_stack.sql("SELECT count(transfer_sub) FROM identity.apple_transfers") == "0"
 
-    # The 60 days are over: nothing but the subject tells who somebody is.
+    # The 60 days are over: only the subject identifies a user.
     own_stack.simulator.post("/control/apple/transfer", {"client_id": APPLE_CLIENT, "is_over": True}).expect(200)
     for app in people[:-1]:
         known = app.user_id
@@ -157,5 +157,5 @@ def test_people_go_to_another_team_and_keep_their_accounts(own_stack, people, ne
     log = own_stack.sql(
         "SELECT count(DISTINCT user_id) FROM identity.security_events WHERE details->>'notice' = 'team_transfer'")
     assert log == str(PEOPLE - 1)
-    # Who is gone is somebody new.
+    # A user who was deleted is new.
     assert last.sign_in()["is_new_user"]

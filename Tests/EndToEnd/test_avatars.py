@@ -1,4 +1,4 @@
-"""Pictures: that an upload loses all but its pixels, by Pillow, which is none of ours; and how it is served."""
+"""Pictures: an upload keeps only its pixels, according to Pillow, and how it is served."""
 
 import concurrent.futures
 import io
@@ -32,7 +32,7 @@ def upload(app, content):
 
 
 def pixels(content):
-    """Each pixel as a program shows it, its colours decoded, turned upright and transparency told."""
+    """Each pixel as a program shows it: colours decoded, turned upright, with transparency."""
     image = Image.open(io.BytesIO(content))
     image.seek(0)
     image = ImageOps.exif_transpose(image)
@@ -59,8 +59,8 @@ def test_the_pixels_are_the_same_and_nothing_else_is_left(app, gateway, name):
     assert getattr(after, "n_frames", 1) == 1
 
 
-def test_pictures_as_people_have_them(app):
-    """Larger ones of many kinds, made here."""
+def test_pictures_like_those_of_users(app):
+    """Larger pictures of many kinds, made here."""
     noise = random.Random(20261123)
     for number in range(12):
         size = (noise.randrange(50, 400), noise.randrange(50, 400))
@@ -83,18 +83,18 @@ def test_pictures_as_people_have_them(app):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_is_no_picture_that_can_be_kept(app, name):
+def test_pictures_that_are_refused(app, name):
     put(app, (FILES / name).read_bytes()).problem(422, "AVATAR_INVALID", [("image", "AVATAR_INVALID")])
     assert app.get("/me").expect(200)["avatar_url"] is None
 
 
 @pytest.mark.parametrize("content", [
     b"", b"hello", b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", b"%PDF-1.7\n", b"\x89PNG\r\n\x1a\n"])
-def test_what_is_no_picture(app, content):
+def test_malformed_pictures(app, content):
     put(app, content).problem(422, "AVATAR_INVALID", [("image", "AVATAR_INVALID")])
 
 
-def test_a_file_may_be_so_large_and_no_larger(app):
+def test_the_largest_file_and_one_more_byte(app):
     noise = random.Random(1)
     image = Image.frombytes("L", (1024, 500), noise.randbytes(1024 * 500))
     file = io.BytesIO()
@@ -102,18 +102,18 @@ def test_a_file_may_be_so_large_and_no_larger(app):
     content = file.getvalue()
     assert 500_000 < len(content) < HALF_A_MEBIBYTE
     assert app.gateway.get(upload(app, content)).status == 200
-    # What follows the image is cut, so that a file is as large as one likes.
+    # Data behind the image is cut off, so a file can have any size.
     assert put(app, content + b"x" * (HALF_A_MEBIBYTE - len(content))).status == 200
     put(app, content + b"x" * (HALF_A_MEBIBYTE - len(content) + 1)).problem(413, "BODY_TOO_LARGE")
-    # No other body is larger for it.
+    # No other route accepts a larger body because of it.
     app.save(display_name="x" * 100_000).problem(413, "BODY_TOO_LARGE")
 
 
-def test_the_header_says_what_kinds_are_taken(app):
+def test_the_content_type_must_be_an_accepted_one(app):
     answer = put(app, (FILES / "rgb.png").read_bytes(), "image/gif")
     answer.problem(415, "CONTENT_TYPE_UNSUPPORTED")
     assert answer.headers["Accept"] == "image/png, image/jpeg, image/webp, application/octet-stream"
-    # What a picture is, its own bytes say.
+    # A picture's kind is decided by its own bytes.
     url = put(app, (FILES / "rgb.png").read_bytes(), "image/jpeg").expect(200)["avatar_url"]
     assert app.gateway.get(url[url.index("/avatars/"):]).headers["Content-Type"] == "image/png"
 
@@ -138,11 +138,11 @@ def test_how_it_is_served(app, gateway):
         assert gateway.send(method, path, token=app.access_token).status == 405
 
 
-def test_one_that_is_replaced_or_removed_is_gone(app, gateway):
+def test_a_replaced_or_removed_picture_is_gone(app, gateway):
     first = upload(app, (FILES / "rgb.png").read_bytes())
     second = upload(app, (FILES / "baseline.jpeg").read_bytes())
     gateway.get(first).problem(404, "AVATAR_UNKNOWN")
-    # Whoever sends the whole profile back keeps the picture.
+    # A client that sends the whole profile back keeps the picture.
     me = app.get("/me").expect(200)
     assert app.save(avatar_url=me["avatar_url"]).expect(200) == me
     assert gateway.get(second).status == 200
@@ -155,7 +155,7 @@ def test_one_that_is_replaced_or_removed_is_gone(app, gateway):
     gateway.get(third).problem(404, "AVATAR_UNKNOWN")
 
 
-def test_nobody_names_the_upload_of_another(app, new_app):
+def test_another_users_upload_is_refused(app, new_app):
     other = new_app()
     other.sign_in()
     theirs = put(other, (FILES / "rgb.png").read_bytes()).expect(200)["avatar_url"]
@@ -174,11 +174,11 @@ def test_uploads_a_day_are_limited(app):
 def test_a_deleted_account_leaves_no_picture(app, gateway):
     path = upload(app, (FILES / "rgb.png").read_bytes())
     app.delete()
-    process_table.wait_until(lambda: gateway.get(path).status == 404, 15, "the picture's end")
+    process_table.wait_until(lambda: gateway.get(path).status == 404, 15, "the picture to be deleted")
 
 
-def test_members_are_called_as_they_call_themselves(member, new_app):
-    """The inviter's name until there is one of the person's own; then that, with username and picture."""
+def test_members_are_shown_with_their_own_names(member, new_app):
+    """The inviter's name is shown until the person has chosen one; then that, with username and picture."""
     guest = new_app()
     group = member.create_group()
     member.invite(guest.person, group)
@@ -197,8 +197,8 @@ def test_members_are_called_as_they_call_themselves(member, new_app):
     assert member.members(group) == guest.members(group)
 
 
-def test_a_text_in_a_chunk_that_pictures_need_has_no_place(app):
-    """What is left after the walk has room for no text: Pillow's own writer of texts, at each place that it knows."""
+def test_no_chunk_of_a_picture_can_hide_a_text(app):
+    """No text fits into the chunks that are kept: tried with Pillow's own writer of texts, at each place that it knows."""
     for text in ("tEXt", "iTXt", "zTXt"):
         info = PngImagePlugin.PngInfo()
         if text == "iTXt":

@@ -1,4 +1,4 @@
-"""Requests that no app of ours would send: each gets a clear error and does no harm."""
+"""Requests that our apps would never send: each gets a clear error and does no harm."""
 
 import http.client
 import json
@@ -74,15 +74,15 @@ def test_an_oversize_body_that_is_only_announced(gateway, length):
 
 
 @pytest.mark.parametrize("size", [200_000, 4 << 20, 7 << 20])
-def test_a_client_that_sends_all_before_it_reads_sees_the_refusal(gateway, size):
-    """As Python's http.client does, which knows nothing of an answer before its request is out."""
+def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(gateway, size):
+    """Python's http.client works like this: it reads no answer before it has sent the whole request."""
     answer = gateway.send(
         "POST", "/auth/refresh", body=b" " * size, headers={"Content-Type": "application/json"})
     answer.problem(413, "BODY_TOO_LARGE")
 
 
 @pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
-def test_curl_sees_the_refusal(gateway, tmp_path, version):
+def test_curl_gets_the_refusal(gateway, tmp_path, version):
     file = tmp_path / "body"
     file.write_bytes(b" " * (4 << 20))
     answer = curl.ask(
@@ -92,7 +92,7 @@ def test_curl_sees_the_refusal(gateway, tmp_path, version):
 
 
 def test_an_oversize_body_in_chunks(gateway):
-    """Its size is seen only as it comes."""
+    """Its size is known only as it arrives."""
     chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
     answer = gateway.send_bytes(
         b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -149,8 +149,8 @@ def test_wrong_methods(gateway, method, path, allowed):
 
 
 @pytest.mark.parametrize("path", ["/me", "/nothing", "/vestibule.profile.v1.ProfileService/GetMe"])
-def test_methods_that_nobody_knows(gateway, path):
-    """Refused as a problem; the connection goes on."""
+def test_unknown_methods(gateway, path):
+    """A problem is returned; the connection stays open."""
     connection = gateway.connect()
     for _ in range(2):
         connection.request("BREW", path, body=b"{}")
@@ -162,13 +162,13 @@ def test_methods_that_nobody_knows(gateway, path):
 
 
 @pytest.mark.parametrize("authority", ["a@localhost", "evil@", "::::", "localhost:1:2"])
-def test_authorities_that_are_none(gateway, authority):
+def test_malformed_authorities(gateway, authority):
     answer = gateway.send_bytes(b"GET /healthz HTTP/1.1\r\nHost: " + authority.encode() + b"\r\n\r\n")
     answer.problem(400, "HOST_MALFORMED")
 
 
-def test_a_line_too_many_behind_a_body(gateway):
-    """Answered as if it weren't there, and the next request too."""
+def test_an_extra_line_behind_a_body(gateway):
+    """It is ignored, and the next request is answered too."""
     body = b'{"refresh_token": "x"}'
     with socket.create_connection(gateway.address.rsplit(":", 1), timeout=http_client.SECONDS) as connection:
         for _ in range(2):
@@ -187,8 +187,8 @@ def test_a_line_too_many_behind_a_body(gateway):
     b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(500)) + b"\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 50 + b"\r\n\r\n",
     b"BREW /me HTTP/1.1\r\nHost: x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], ids=range(9))
-def test_no_http(gateway, request_bytes):
-    """Refused or hung up on; the next one is served."""
+def test_bytes_that_are_not_http(gateway, request_bytes):
+    """They are refused or the connection is closed; the next connection is served."""
     try:
         assert 400 <= gateway.send_bytes(request_bytes).status < 600
     except (OSError, http.client.HTTPException):
@@ -212,7 +212,7 @@ def test_headers_of_every_answer(gateway, app):
 
 
 def test_too_many_requests_of_one_address(stack, gateway):
-    """Whoever tries tokens in a row is slowed down, and nobody else."""
+    """A client that tries many tokens is slowed down, and other clients aren't."""
     many = stack.client()
     answers = [many.post("/auth/refresh", {"refresh_token": "x"}) for _ in range(100)]
     for _ in range(1000):
@@ -224,7 +224,7 @@ def test_too_many_requests_of_one_address(stack, gateway):
     many.get("/healthz").expect(200)
     gateway.post("/auth/refresh", {"refresh_token": "x"}).problem(401, "REFRESH_TOKEN_INVALID")
     for path in ("//auth/refresh", "/auth//refresh", "/auth/refresh/", "/./auth/refresh"):
-        assert many.post(path, {"refresh_token": "x"}).status in (404, 429), "another spelling is no way around"
+        assert many.post(path, {"refresh_token": "x"}).status in (404, 429), "another spelling doesn't avoid the limit"
 
 
 def test_the_simulators_errors(stack):

@@ -1,4 +1,4 @@
-"""ID tokens that must not let anybody in: each is refused with 401 and a code that says why."""
+"""Invalid ID tokens: each is refused with 401 and a code with the reason."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 import tokens
 
-# What the simulator is told to do wrong, and the code that must follow; the same for both providers.
+# Faults that the simulator is asked to make, and the expected codes; the same for both providers.
 FAULTS = {
     "expired": (dict(issued_in=-200_000, expires_in=3600), "TOKEN_EXPIRED"),
     "expired just beyond the leeway": (dict(issued_in=-3600, expires_in=3530), "TOKEN_EXPIRED"),
@@ -42,12 +42,12 @@ def test_refused_by_its_claims_or_signature(new_app, provider, fault):
     app = new_app()
     ask = app.ask_apple if provider == "apple" else app.ask_google
     present(app, provider, ask(**overrides)).problem(401, code)
-    # It left no account behind: whoever comes with a good token is new.
+    # No account was created: the user is new with a valid token.
     assert app.sign_in(provider)["is_new_user"] is True
 
 
 def test_the_audience_is_named_in_development(new_app):
-    """As `vestibule run` sets it."""
+    """`vestibule run` enables this."""
     app = new_app()
     problem = present(app, "apple", app.ask_apple(audience="com.example.other")).problem(401, "TOKEN_AUDIENCE")
     assert problem["detail"].endswith("Its audience is com.example.other.")
@@ -80,7 +80,7 @@ def test_no_token_at_all(gateway, token, code):
 
 
 def test_changed_claims(new_app):
-    """A good signature over other claims."""
+    """A valid signature over other claims."""
     app = new_app()
     request = app.ask_apple()
     header, _, signature = request["identity_token"].split(".")
@@ -109,8 +109,8 @@ def test_our_refresh_token_opens_no_session(app):
         401, "TOKEN_MALFORMED")
 
 
-def test_replayed_once_its_session_was_refreshed(new_app):
-    """Who refreshes has the answer, so the token comes from somebody else now."""
+def test_replayed_after_its_session_was_refreshed(new_app):
+    """A client that refreshes has got the answer, so the token is sent by somebody else now."""
     app = new_app()
     request = app.ask_apple()
     app.present("apple", request).expect(200)
@@ -119,7 +119,7 @@ def test_replayed_once_its_session_was_refreshed(new_app):
     app.get("/me").expect(200)
 
 
-def test_replayed_once_its_session_was_ended(new_app):
+def test_replayed_after_its_session_was_ended(new_app):
     app = new_app()
     request = app.ask_google()
     app.present("google", request).expect(200)
@@ -131,18 +131,18 @@ def test_replayed_after_a_minute(new_app, stack):
     app = new_app()
     request = app.ask_apple()
     first = app.present("apple", request).expect(200)
-    # The minute passes in the database, not here.
+    # The minute passes in the database, not in the test.
     moved = stack.sql(f"""
         UPDATE identity.sign_ins SET created_at = created_at - interval '61 seconds'
         WHERE session_id = '{first["session_id"]}' RETURNING 1;""")
     assert moved == "1"
     app.gateway.post("/auth/apple", request).problem(401, "TOKEN_REPLAYED")
-    # The session that it bought lives on.
+    # The session of the first sign-in stays valid.
     app.get("/me").expect(200)
     app.refresh().expect(200)
 
 
-def test_replayed_by_somebody_who_does_not_know_the_nonce(new_app):
+def test_replayed_without_the_nonce(new_app):
     app = new_app()
     request = app.ask_apple()
     app.present("apple", request).expect(200)

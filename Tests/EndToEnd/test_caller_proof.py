@@ -1,5 +1,5 @@
-"""What the gateway's certificate is good for without the people: services with certificates and the allow lists of
-docker/compose.yaml, called by who has stolen what the gateway has."""
+"""The gateway's certificate is worth nothing without users' tokens: services with certificates and the allow lists of
+docker/compose.yaml, called by an attacker who has stolen the gateway's certificate."""
 
 import base64
 import contextlib
@@ -36,7 +36,7 @@ EXPIRED = (grpc.StatusCode.UNAUTHENTICATED, "CALLER_PROOF_EXPIRED")
 
 
 def allow_list(name):
-    """The list of a deployment without a service key: lines under a condition are not there."""
+    """The allow list of a deployment without a service key: conditional lines are absent."""
     block = re.search(rf"^( *)VESTIBULE_{name.upper()}_TLS_ALLOW: \|\n((?:\1 +.*\n)*)", COMPOSE.read_text(), re.MULTILINE)
     lines = [line.strip() for line in block.group(2).splitlines() if "${" not in line]
     assert len(lines) > 2
@@ -44,7 +44,7 @@ def allow_list(name):
 
 
 class Deployment:
-    """The services of a stack once more, on the same data, as a deployment has them."""
+    """A second copy of a stack's services, on the same data, configured like a deployment."""
 
     def __init__(self, stack, folder, **more):
         self.stack, self.folder, self.more = stack, folder, more
@@ -76,7 +76,7 @@ class Deployment:
             **process_table.environment(self.stack.process_of(name)),
             f"{prefix}_LISTEN": f"127.0.0.1:{self.ports[name]}",
             f"{prefix}_METRICS_LISTEN": "",
-            # Identity's other keys stay those of the stack, whose sessions these are.
+            # Identity's other keys are those of the stack, which made these sessions.
             f"{prefix}_KEYS_FOLDER": str(self.secrets / ("keys" if name == "identity" else f"{name}-keys")),
             f"{prefix}_TLS_CERTIFICATE_FILE": str(self.secrets / f"{name}.pem"),
             f"{prefix}_TLS_KEY_FILE": str(self.secrets / f"{name}-key.pem"),
@@ -95,7 +95,7 @@ class Deployment:
         return False
 
     def stub(self, name, caller="gateway", stub=None):
-        """A service called with a program's certificate; of a program with two, the one for users unless `stub` is another."""
+        """A service called with a program's certificate. If the service has two stubs, the default is the one for users."""
         read = lambda file: (self.secrets / file).read_bytes()
         credentials = grpc.ssl_channel_credentials(read("ca.pem"), read(f"{caller}-key.pem"), read(f"{caller}.pem"))
         channel = grpc.secure_channel(
@@ -105,12 +105,12 @@ class Deployment:
         return (stub or stubs[name])(channel)
 
     def key(self, service):
-        """A service's own key of proofs."""
+        """A service's own proof key."""
         current = json.loads((self.secrets / f"{service}-keys/proof.json").read_text())["keys"][0]
         return base64.urlsafe_b64decode(current["key"] + "=")
 
     def proof(self, service, user_id, key=None, minute=None, name=None):
-        """A proof by the words of docs/run/trust-between-services.md, under the service's own key unless another is given."""
+        """A proof made according to docs/run/trust-between-services.md, under the service's own key by default."""
         key = key or self.key(service)
         minute = int((time.time() - 30) // 60) if minute is None else minute
         key_id = hkdf(key, b"vestibule caller proof key id 1", 4)
@@ -146,8 +146,8 @@ def deployment(stack, tmp_path_factory):
         yield deployment
 
 
-def test_with_the_gateways_certificate_and_without_a_person(deployment, member):
-    """Whoever has it names somebody who is there, with a complete profile, and gets nothing of theirs."""
+def test_with_the_gateways_certificate_and_without_a_user(deployment, member):
+    """An attacker names an existing user with a complete profile, and gets none of their data."""
     user_id = member.user_id
     named = b"\x0a\x24" + user_id.encode()
     profile, invites, identity = (deployment.stub(name) for name in ("profile", "invites", "identity"))
@@ -177,8 +177,8 @@ def test_with_the_gateways_certificate_and_without_a_person(deployment, member):
     assert refusal(for_programs.ApplyPhoneEvents, invites_pb2.ApplyPhoneEventsRequest()) == denied
 
 
-def test_events_are_told_by_the_service_whose_they_are(deployment):
-    """By the certificates and the list of a deployment; the services themselves ask so, too."""
+def test_a_service_can_report_only_its_own_events(deployment):
+    """Checked against the certificates and the allow list of a deployment, which the services use too."""
     def told(kind):
         event = identity_pb2.ServiceEvent(
             event_id=str(uuid.uuid4()), type=kind, user_id=str(uuid.uuid4()), occurred_at_milliseconds=int(time.time() * 1000))
@@ -195,14 +195,14 @@ def test_events_are_told_by_the_service_whose_they_are(deployment):
                 accept(told(kind), timeout=SECONDS)
             else:
                 assert refusal(accept, told(kind)) == (grpc.StatusCode.PERMISSION_DENIED, "EVENT_NOT_YOURS")
-        assert "may not be told" not in (deployment.folder / f"{caller}.log").read_text()
+        assert "events may not reach identity" not in (deployment.folder / f"{caller}.log").read_text()
     for caller in ("gateway", "identity"):
         assert refusal(deployment.stub("identity", caller).AcceptEvents, told("group.joined")) == (
             grpc.StatusCode.PERMISSION_DENIED, None)
 
 
-def test_with_the_persons_token(deployment, member):
-    """Identity proves whose it is, to each service; each proof is good there alone, and for that person."""
+def test_with_the_users_token(deployment, member):
+    """Identity makes a proof for each service; each proof is valid at that service only, and for that user."""
     session = deployment.stub("identity").CheckSession(
         identity_pb2.CheckSessionRequest(access_token=member.session["access_token"]), timeout=SECONDS)
     proofs = session.caller_proofs
@@ -214,7 +214,7 @@ def test_with_the_persons_token(deployment, member):
     invites.ListGroups(group_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=on_behalf(proofs.invites))
     assert refusal(profile.GetProfile, profile_pb2.GetProfileRequest(), on_behalf(proofs.invites)) == INVALID
     assert refusal(invites.ListGroups, group_pb2.ListGroupsRequest(), on_behalf(proofs.profile)) == INVALID
-    # Another's certificate opens no method, with a proof or without.
+    # Another program's certificate can call no method, with a proof or without.
     for caller in ("profile", "invites", "identity"):
         other = deployment.stub("profile", caller)
         assert refusal(other.GetProfile, profile_pb2.GetProfileRequest(), on_behalf(proofs.profile))[0] \
@@ -222,7 +222,7 @@ def test_with_the_persons_token(deployment, member):
 
 
 def test_a_service_that_is_broken_into_opens_no_other(deployment, member):
-    """With profile's own key one is anybody at profile, as its database says too, and nobody elsewhere."""
+    """With profile's own key an attacker can be any user at profile, as with its database, and nobody at other services."""
     user_id = member.user_id
     own = deployment.proof("profile", user_id)
     profile, invites = deployment.stub("profile"), deployment.stub("invites")
@@ -238,8 +238,8 @@ def test_a_service_that_is_broken_into_opens_no_other(deployment, member):
         assert refusal(profile.GetProfile, profile_pb2.GetProfileRequest(), old) == EXPIRED
 
 
-def test_services_of_others_are_told_of_a_session_and_given_no_proofs(stack, tmp_path, member):
-    """They may call CheckSession if the list says so, and act for nobody."""
+def test_a_foreign_service_can_check_a_session_and_gets_no_proofs(stack, tmp_path, member):
+    """It may call CheckSession if the list allows it, and can act for no user."""
     deployment = Deployment(stack, tmp_path)
     rule = "spiffe://vestibule/profile vestibule.identity.v1.IdentityService/CheckSession"
     deployment.more["VESTIBULE_IDENTITY_TLS_ALLOW"] = allow_list("identity") + "\n" + rule

@@ -56,7 +56,7 @@ FACEBOOK = {"name": "facebook", "access_tokens": "facebook", "audiences": [{"id"
 
 
 @pytest.mark.parametrize("command", [("vestibule", "check"), ("identity", "check")], ids=" ".join)
-def test_it_tells_what_a_configuration_comes_to(command, folder):
+def test_it_lists_the_resulting_configuration(command, folder):
     environment = write(folder, apple(nonce="optional", without_nonce="fresh"), FACEBOOK)
     result = check(command, environment)
     assert (result.returncode, result.stderr) == (0, "")
@@ -91,7 +91,7 @@ def test_it_says_what_open_groups_give_away(folder):
         assert hints(VESTIBULE_INVITES_OPENNESS=openness) == hints(VESTIBULE_INVITES_GROUP_OPENNESS=openness) == []
 
 
-def test_it_tells_all_faults_at_once(folder):
+def test_it_reports_all_errors_together(folder):
     environment = write(
         folder, apple(kind="bundle", nonce="required", without_nonce="code"), {**FACEBOOK, "client_secret": SECRET},
         {"name": "keycloak", "issuers": ["https://kc.acme.org"], "keys_url": "http://kc.acme.org/certs",

@@ -1,4 +1,4 @@
-"""Configuration: `--help` lists every key, faults are told together, secrets never."""
+"""Configuration: `--help` lists every key, all errors are reported together, and secrets never."""
 
 import json
 import pathlib
@@ -59,7 +59,7 @@ KEYS = {
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
 }
-# Kinds of values that a nonsensical text cannot be.
+# Kinds of values that a meaningless text can't be.
 CHECKED_KIND = re.compile(r"host:port|URL|duration|(?:one|any) of|true or false|networks|-?\d+ to \d+|path of a secret")
 NONSENSE = "\t?\t"
 SIGNING_KEY = subprocess.run(
@@ -97,7 +97,7 @@ def test_help_lists_every_key(command):
 
 
 @pytest.mark.parametrize("command", KEYS, ids=" ".join)
-def test_faults_are_told_together(command, tmp_path):
+def test_errors_are_reported_together(command, tmp_path):
     told = told_keys(run((*command, "--help")).stdout)
     wrong = {f"VESTIBULE_{name}": NONSENSE for name, (kind, _) in told.items() if CHECKED_KIND.match(kind)}
     assert wrong
@@ -105,7 +105,7 @@ def test_faults_are_told_together(command, tmp_path):
     assert result.returncode == 78, result.stderr  # EX_CONFIG of <sysexits.h>
     faulty = re.findall(r"^\w+: (VESTIBULE_\w+) ", result.stderr, re.MULTILINE)
     assert sorted(faulty) == sorted(wrong), result.stderr
-    # One line each.
+    # Each in one line.
     assert len(result.stderr.splitlines()) == len(wrong)
 
 
@@ -128,7 +128,7 @@ def test_faults_in_a_file(command, tmp_path):
     assert "GATEWAY_LISTEN" not in result.stderr, "the key of another program is its own business"
 
 
-def test_a_misspelt_variable_is_told():
+def test_a_misspelt_variable_is_reported():
     result = run(("vestibule", "roles"), {
         "VESTIBULE_ROLES_OWNRE": "hunter2", "VESTIBULE_ROLES_SERVICE_HOST": "10.0.0.1", "VESTIBULE_IDENTITY_LISTEN": "x"})
     assert result.returncode == 78  # The passwords are missing, which comes after.
@@ -139,7 +139,7 @@ def test_a_misspelt_variable_is_told():
     assert all("is required" in line for line in others)
 
 
-def test_a_service_that_strangers_could_call_does_not_start(stack):
+def test_an_exposed_service_without_authentication_does_not_start(stack):
     environment = process_table.environment(stack.process_of("profile")) | {
         "VESTIBULE_PROFILE_LISTEN": "0.0.0.0:0", "VESTIBULE_LOG_LEVEL": "error"}
     environment.pop("VESTIBULE_PROFILE_METRICS_LISTEN", None)
@@ -158,7 +158,7 @@ def test_a_former_name_that_contradicts_the_new_one(service):
         result.stderr.splitlines())
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file(tmp_path):
     result = run(("profile", "serve", "--config", str(tmp_path / "none.conf")))
     assert (result.returncode, len(result.stderr.splitlines())) == (78, 1)
     assert "none.conf" in result.stderr
@@ -185,8 +185,8 @@ def test_faults_inside_secrets_show_no_secret(tmp_path):
     assert "hunter2hunter2" not in result.stdout + result.stderr
 
 
-def test_identity_says_what_a_deployment_must_set(tmp_path):
-    """Nothing stands in for it; empty values, as compose gives them, count as none."""
+def test_identity_lists_what_a_deployment_must_set(tmp_path):
+    """There are no defaults; empty values, as compose passes them, count as missing."""
     for name, content in {
             "key.pem": SIGNING_KEY, "refresh": b"r" * 32, "other.pem": b"", "other": b""}.items():
         (tmp_path / name).write_bytes(content)
@@ -204,8 +204,8 @@ def test_identity_says_what_a_deployment_must_set(tmp_path):
     assert "VESTIBULE_IDENTITY_APPLE_AUDIENCES or VESTIBULE_IDENTITY_GOOGLE_AUDIENCES" in providers
 
 
-def test_invites_says_that_a_deployment_must_name_the_openness(tmp_path):
-    """No default suits all; an empty value, as compose gives it, counts as none. Told with all else that is wrong."""
+def test_invites_requires_the_openness_in_a_deployment(tmp_path):
+    """No default suits all deployments; an empty value, as compose passes it, counts as missing. Reported with all other errors."""
     assert run_vestibule("init", "--folder", str(tmp_path / "secrets")).returncode == 0
     environment = {
         "VESTIBULE_INVITES_KEYS_FOLDER": str(tmp_path / "secrets/invites-keys"),
@@ -222,11 +222,11 @@ def test_invites_says_that_a_deployment_must_name_the_openness(tmp_path):
 
 
 @pytest.mark.parametrize("service, made", [("identity", "keys"), ("profile", "profile-keys"), ("invites", "invites-keys")])
-def test_keys_that_are_not_there_are_told_with_what_makes_them(tmp_path, service, made):
-    """No service begins without knowing whom to believe, nor with another's keys."""
+def test_missing_keys_are_reported_with_the_command_that_makes_them(tmp_path, service, made):
+    """No service starts without keys to verify proofs, nor with another's keys."""
     name = f"VESTIBULE_{service.upper()}_KEYS_FOLDER"
     (tmp_path / "address-key").write_bytes(b"a" * 32)
-    # What is wrong in any case, so that none begins.
+    # These settings are invalid in any case, so that no service starts.
     others = {} if service == "identity" else {
         "VESTIBULE_ADDRESS_KEY_FILE": str(tmp_path / "address-key"), "VESTIBULE_PHONE_REGION": "Atlantis"}
 
@@ -247,8 +247,8 @@ def test_keys_that_are_not_there_are_told_with_what_makes_them(tmp_path, service
 
 
 @pytest.mark.parametrize("service", ["identity", "profile", "invites"])
-def test_the_gateway_may_call_what_its_routes_use(service):
-    """And nothing else: it is the program that strangers talk to."""
+def test_the_gateway_may_call_only_what_its_routes_use(service):
+    """The gateway is the program that strangers can reach."""
     sources = "".join(file.read_text() for file in (ROOT / "Sources/GatewayService").rglob("*.swift"))
     used = {name[0].upper() + name[1:] for name in re.findall(rf"\b{service}\.(\w+)\(", sources)}
     compose = (ROOT / "docker/compose.yaml").read_text()
@@ -262,7 +262,7 @@ def test_unknown_arguments():
         assert result.returncode == 64 and "--no-such-option" in result.stderr  # EX_USAGE
 
 
-def test_a_wrong_password_is_not_told(stack):
+def test_a_wrong_password_is_not_shown(stack):
     environment = process_table.environment(stack.process_of("identity"))
     environment |= {"VESTIBULE_IDENTITY_DATABASE_PASSWORD": "hunter2hunter2"}
     environment.pop("VESTIBULE_IDENTITY_DATABASE_PASSWORD_FILE")
@@ -283,8 +283,8 @@ def test_healthcheck(stack, name):
 
 
 @pytest.mark.parametrize("name", ["simulator", "identity", "profile", "invites", "gateway"])
-def test_a_port_that_is_taken(stack, name):
-    """Each program says so by itself in one line and ends."""
+def test_a_port_that_is_in_use(stack, name):
+    """Each program reports it in one line and exits."""
     environment = process_table.environment(stack.process_of(name)) | {"VESTIBULE_LOG_LEVEL": "error"}
     environment.pop("VESTIBULE_SIMULATOR_STATE_FILE", None)
     environment.pop(f"VESTIBULE_{name.upper()}_METRICS_LISTEN", None)
@@ -296,7 +296,7 @@ def test_a_port_that_is_taken(stack, name):
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_a_port_for_metrics_that_is_taken(stack, name):
+def test_a_metrics_port_that_is_in_use(stack, name):
     environment = process_table.environment(stack.process_of(name)) | {
         "VESTIBULE_LOG_LEVEL": "error", f"VESTIBULE_{name.upper()}_LISTEN": "127.0.0.1:0"}
     result = run((name, "serve"), environment)

@@ -1,4 +1,4 @@
-"""An account's end: deleted in all services, with nothing left of the person in the database."""
+"""An account is deleted in all services, and no personal data is left in the database."""
 
 import datetime
 import json
@@ -18,7 +18,7 @@ from app import GOOGLE_CLIENT, App, letters
 from app_clients import WAYS, client_of
 from stack import new_stack
 
-# Where the id of a closed account may stand: the audit log, the proof of the closing, and what keeps it from coming back.
+# Where the id of a closed account may remain: the audit log, the record of the closing, and records that keep it from returning.
 MAY_NAME_THE_ACCOUNT = {"identity.security_events", "identity.account_closings", "identity.work", "profile.closed_accounts",
                         "invites.closed_accounts"}
 
@@ -46,7 +46,7 @@ def dump(stack):
 
 @pytest.fixture
 def whole(new_app):
-    """Somebody of whom there is something everywhere."""
+    """A user with data everywhere."""
     app = new_app()
     app.sign_in()
     app.save(display_name=app.person.name, phone_number=app.person.phone, username=letters(12)).expect(200)
@@ -61,7 +61,7 @@ def whole(new_app):
     return app
 
 
-def test_nothing_of_a_person_is_left(stack, new_app, whole):
+def test_no_personal_data_is_left(stack, new_app, whole):
     other = new_app()
     other.sign_in()
     other.complete()
@@ -70,7 +70,7 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
         "phone_number": whole.person.phone, "display_name": whole.person.name}).expect(201)
     process_table.wait_until(
         lambda: any(group["id"] == shared for group in whole.get("/groups").expect(200)["groups"]), 15, "the link")
-    # And who asks to join, made a link, blocks somebody and is blocked.
+    # Also a user who asks to join, made a link, blocks another and is blocked.
     asked = other.post("/groups", {"name": "Lunch", "openness": "confirm"}).expect(201)["id"]
     link = other.post(f"/groups/{asked}/links", {}).expect(201)["token"]
     whole.post("/groups/links/join", {"token": link}).expect(200)
@@ -84,9 +84,9 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
     assert [before["profile"]["held"][name] for name in ("phones", "avatars", "quotas")] == [1, 1, 2]
     assert all(before["invites"]["held"][name] == 1 for name in (
         "join_requests", "group_links", "blocked_inviters", "blocked_by"))
-    # One by which they asked, and one that they made, by which they never can.
+    # One link by which they asked, and one that they made, which can't be their own way in.
     assert before["invites"]["held"]["group_link_uses"] == 2
-    # No target of webhooks wants to know.
+    # No webhook target is configured.
     assert all(before[name]["held"]["events"] == 0 for name in ("profile", "invites"))
     whole_profile = whole.get("/me").expect(200)
     secrets = {
@@ -94,14 +94,14 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
         subject, whole.session["session_id"], whole_profile["avatar_url"].rpartition("/")[2]}
     rows = dump(stack)
     for secret in secrets:
-        assert any(secret in text for text in rows.values()), "the search finds what is there"
+        assert any(secret in text for text in rows.values()), "the search finds existing data"
 
     whole.delete()
     process_table.wait_until(lambda: is_forgotten(stack, whole.user_id), 15, "the end of all that is left")
-    # Invites applies profile's release behind it.
+    # Invites applies profile's release later.
     process_table.wait_until(
-        lambda: whole.person.digits not in "".join(dump(stack).values()), 15, "the number's end")
-    # What stays of sessions is told to nobody: which ended, until no token of theirs looks valid.
+        lambda: whole.person.digits not in "".join(dump(stack).values()), 15, "the number to be deleted")
+    # Records of ended sessions remain internally, until no token of them looks valid.
     kept = {whole.session["session_id"]: {"identity.revocations", "identity.security_events", "identity.sign_ins"}}
     for table, text in dump(stack).items():
         for secret in secrets:
@@ -115,7 +115,7 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
     assert held == "deleted|t|t"
 
 
-def test_the_numbers_of_contacts_go_with_who_invited_them(stack, new_app):
+def test_an_inviters_contacts_are_deleted_with_their_account(stack, new_app):
     app, other = new_app(), new_app()
     for one in (app, other):
         one.sign_in()
@@ -124,11 +124,11 @@ def test_the_numbers_of_contacts_go_with_who_invited_them(stack, new_app):
     group = app.create_group()
     for contact in contacts:
         app.post(f"/groups/{group}/members", {"phone_number": contact.phone, "display_name": contact.name}).expect(201)
-    # Whom somebody else waits for as well stays, under the name that they gave.
+    # A contact whom another user invited too stays, under the name given by that user.
     shared = other.create_group()
     other.post(f"/groups/{shared}/members", {"phone_number": contacts[0].phone, "display_name": "Somebody"}).expect(201)
     before = "".join(dump(stack).values())
-    assert all(contact.digits in before and contact.name in before for contact in contacts), "the search finds what is there"
+    assert all(contact.digits in before and contact.name in before for contact in contacts), "the search finds existing data"
 
     app.delete()
     process_table.wait_until(lambda: is_forgotten(stack, app.user_id), 15, "the end of all that is left")
@@ -141,18 +141,18 @@ def test_the_numbers_of_contacts_go_with_who_invited_them(stack, new_app):
     assert {table for table, text in rows.items() if contacts[0].digits in text} == {"invites.members", "invites.phones"}
 
 
-def test_the_same_person_is_new_the_next_moment(stack, whole):
+def test_the_same_person_is_new_immediately_after(stack, whole):
     user_id = whole.user_id
     number, name = whole.person.phone, whole.get("/me").expect(200)["username"]
     first = whole.delete()
-    # Whoever didn't get the answer asks again.
+    # A client that lost the answer repeats the request.
     again = whole.delete()
     assert (again.status, again.content) == (first.status, first.content)
     whole.get("/me").problem(401, "SESSION_INVALID")
     whole.gateway.post("/auth/refresh", {"refresh_token": whole.refresh_token}).problem(401, "SESSION_INVALID")
     answer = whole.sign_in()
     assert answer["is_new_user"] and answer["user_id"] != user_id and answer["missing_fields"]
-    # However far the news has come, the number and the name are free.
+    # The number and the name are free, even before all services have processed the closing.
     whole.save(display_name=whole.person.name, phone_number=number, username=name).expect(200)
     assert whole.get("/groups").expect(200)["groups"] == []
     process_table.wait_until(lambda: is_forgotten(stack, user_id), 15, "the end of the first account")
@@ -172,7 +172,7 @@ def revocations(stack):
 
 
 def make_old(app):
-    """Lets the session be opened longer ago than a deletion asks for."""
+    """Makes the session older than a deletion allows."""
     app.stack.sql(
         "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
         f"WHERE session_id = '{app.session['session_id']}'")
@@ -189,21 +189,21 @@ def test_apples_code_in_the_body_deletes_and_withdraws_the_consent(stack, new_ap
     before = revocations(stack)
     credentials = {"provider": "apple", **app.ask_apple()}
     for _ in range(2):
-        # The second is of an app that lost the answer.
+        # The second request simulates an app that lost the answer.
         assert app.gateway.send("DELETE", "/me", credentials, token=app.access_token).status == 204
     app.get("/me").problem(401, "SESSION_INVALID")
     process_table.wait_until(lambda: revocations(stack) > before, 15, "the revocation")
     process_table.wait_until(lambda: is_forgotten(stack, app.user_id), 15, "the end of all that is left")
     assert revocations(stack) == before + 1
-    # Apple takes the person for somebody new.
+    # Apple treats the person as a new one.
     app.ask_apple()
     assert app.told_user is not None
-    # What deleted the account opens no other one.
+    # Credentials that deleted the account don't open another one.
     del credentials["provider"]
     app.gateway.post("/auth/apple", credentials).problem(401, "TOKEN_REPLAYED")
 
 
-def test_credentials_of_somebody_else_or_without_proof_delete_nothing(stack, app, new_app):
+def test_credentials_of_another_user_or_without_proof_delete_nothing(stack, app, new_app):
     other = new_app()
     app.gateway.send("DELETE", "/me", {"provider": "apple", **other.ask_apple()}, token=app.access_token).problem(
         403, "CREDENTIALS_FOREIGN")
@@ -217,7 +217,7 @@ def test_credentials_of_somebody_else_or_without_proof_delete_nothing(stack, app
 
 
 def leaked_access_token(app):
-    """An access token of Google's for the person, as any app that was given it has it, and its app."""
+    """An access token of Google's for the person, as any app with their consent gets it, and the client id of that app."""
     answer = app.stack.simulator.post("/control/google/sign-in", {
         "client_id": GOOGLE_CLIENT, "person": app.person.simulated}).expect(200)
     app.stack.confidential |= {answer["access_token"], answer["id_token"]}
@@ -226,7 +226,7 @@ def leaked_access_token(app):
 
 @pytest.fixture
 def thief(stack, new_app):
-    """An owner at Google, and a phone that has their access token alone."""
+    """An owner with a Google account, and a thief's phone that has their access token only."""
     owner = new_app()
     owner.sign_in("google")
     owner.complete()
@@ -243,7 +243,7 @@ def deletes_at(app):
     return app.get("/auth/sessions").expect(200)["deletes_at"]
 
 
-def test_a_leaked_access_token_deletes_nobody(stack, thief):
+def test_a_leaked_access_token_deletes_no_account(stack, thief):
     answer = thief.gateway.send("DELETE", "/me", token=thief.access_token).expect(202)
     when = datetime.datetime.fromisoformat(answer["deletes_at"]) - datetime.datetime.now(datetime.UTC)
     assert datetime.timedelta(days=6, hours=23) < when < datetime.timedelta(days=7, seconds=5)
@@ -272,14 +272,14 @@ def test_a_scheduled_deletion_by_rpc(stack, thief, way):
 
 
 def pass_the_delay(app):
-    """Lets the time come for which the deletion of an account is scheduled."""
+    """Advances time to the account's scheduled deletion."""
     changed = app.stack.sql(
         "UPDATE identity.scheduled_deletions SET deletes_at = now(), next_at = now() "
         f"WHERE user_id = '{app.user_id}' RETURNING user_id")
     assert app.user_id in changed
 
 
-def test_a_scheduled_deletion_happens_when_its_time_has_come(stack, thief):
+def test_a_scheduled_deletion_happens_at_its_time(stack, thief):
     thief.gateway.send("DELETE", "/me", token=thief.access_token).expect(202)
     assert trace(stack, thief.user_id)["identity"]["held"]["scheduled_deletions"] == 1
     pass_the_delay(thief)
@@ -287,12 +287,12 @@ def test_a_scheduled_deletion_happens_when_its_time_has_come(stack, thief):
     thief.owner.get("/me").problem(401, "SESSION_INVALID")
 
 
-def test_a_consent_that_is_left_is_told(stack, new_app):
+def test_the_answer_lists_consents_to_withdraw(stack, new_app):
     app = new_app()
     # Without a code there is no token to revoke.
     app.present("apple", {name: value for name, value in app.ask_apple().items() if name != "authorization_code"}).expect(200)
     assert app.delete().expect(200) == {"consents_left": ["apple"]}
-    # Also to whoever didn't get the answer.
+    # A client that lost the answer gets the same one.
     assert app.delete().expect(200) == {"consents_left": ["apple"]}
     google = new_app()
     google.sign_in("google")
@@ -318,7 +318,7 @@ def test_an_operator_deletes_by_the_service_key(stack, whole):
     process_table.wait_until(lambda: is_forgotten(stack, whole.user_id), 15, "the end of all that is left")
 
 
-def test_export_tells_all_that_is_known(stack, whole):
+def test_export_contains_all_data_of_a_user(stack, whole):
     told = account(stack, "export", whole.user_id)
     assert told.returncode == 0, told.stderr
     data = json.loads(told.stdout)
@@ -336,8 +336,8 @@ def test_export_tells_all_that_is_known(stack, whole):
     assert account(stack, "trace", "me").returncode == 64
 
 
-def test_a_deletion_survives_every_death():
-    """With a service away, and identity killed behind the answer: what is told is told to all, some time."""
+def test_a_deletion_survives_every_kill():
+    """With a service down, and identity killed after the answer: all services are notified eventually."""
     with new_stack() as stack:
         stack.start()
         apps = []
@@ -351,7 +351,7 @@ def test_a_deletion_survives_every_death():
             os.kill(stack.process_of(name), signal.SIGSTOP)
         for app in apps:
             app.delete()
-        # One whose time comes while nobody is there to delete it.
+        # An account whose deletion is due while identity is down.
         late = App(stack)
         late.sign_in("google")
         stack.sql(f"UPDATE identity.sessions SET proof = 'fresh' WHERE session_id = '{late.session['session_id']}'")
@@ -362,12 +362,12 @@ def test_a_deletion_survives_every_death():
         assert not is_forgotten(stack, apps[0].user_id)
         postmaster = stack.postmaster
         stack.kill_all()
-        # Until then its socket counts as in use.
+        # Until then the socket counts as in use.
         process_table.wait_until(
             lambda: not os.path.exists(f"/proc/{postmaster}"), 10, "the end of PostgreSQL")
         stack.start()
         process_table.wait_until(
-            lambda: all(is_forgotten(stack, app.user_id) for app in apps), 30, "the end of all that is left")
+            lambda: all(is_forgotten(stack, app.user_id) for app in apps), 30, "all data to be deleted")
         assert stack.sql("SELECT count(*) FROM profile.phones") == "0"
         assert stack.sql("SELECT count(*) FROM invites.groups") == "0"
         assert stack.stop() == 0, stack.output

@@ -1,6 +1,6 @@
-"""Envoy's jwt_authn with our key set, as docs/sessions/revocations-everywhere.md has it: what it lets in, and what it leaves open.
+"""Envoy's jwt_authn with our key set, as in docs/sessions/revocations-everywhere.md: which tokens it accepts, and what it doesn't check.
 
-Skipped where Envoy isn't there: `make bench` fetches it.
+Skipped if Envoy isn't installed: `make bench` fetches it.
 """
 
 import base64
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Envoy isn't there")
 
 
 def configuration(port, gateway, issuer):
-    """The page's, for this stack: other addresses, and no TLS to the gateway."""
+    """The configuration of the page, for this stack: other addresses, and no TLS to the gateway."""
     text = CONFIGURATION.read_text()
     plain, secured = text.split("    # Taken out where the gateway is reached without TLS.\n")
     assert secured.lstrip().startswith("transport_socket:")
@@ -42,7 +42,7 @@ def configuration(port, gateway, issuer):
 
 @contextlib.contextmanager
 def envoy(folder, stack, token):
-    """Envoy before a service of ours; gives its URL."""
+    """Envoy before a service of the test; returns its URL."""
     (port,) = free_ports(1)
     path, log = folder / "envoy.yaml", folder / "envoy.log"
     path.write_text(configuration(port, stack.addresses["gateway"], claims(token)["iss"]))
@@ -73,11 +73,11 @@ def ask(url, token):
     return curl.ask(url, "--header", f"authorization: Bearer {token}")
 
 
-def test_envoy_takes_our_tokens_by_our_keys_and_no_others(stack, app, tmp_path):
+def test_envoy_accepts_tokens_by_our_keys_and_no_others(stack, app, tmp_path):
     with envoy(tmp_path, stack, app.access_token) as url:
         answer = ask(url, app.access_token)
         assert answer.status == 200, answer.content
-        # What the service is told of the caller.
+        # The claims that the service gets about the caller.
         (told,) = answer.headers["x-jwt-payload"]
         assert claims(f".{told}")["sub"] == app.user_id
         for bad in (app.access_token[:-8] + "AAAAAAAA", app.session["id_token"], app.refresh_token, "none"):
@@ -85,10 +85,10 @@ def test_envoy_takes_our_tokens_by_our_keys_and_no_others(stack, app, tmp_path):
         assert curl.ask(url).status == 401
 
 
-def test_envoy_lets_an_ended_session_in_until_its_token_expires(stack, app, tmp_path):
+def test_envoy_accepts_an_ended_session_until_its_token_expires(stack, app, tmp_path):
     token = app.access_token
     with envoy(tmp_path, stack, token) as url:
         app.post("/auth/sign-out").expect(204)
         app.gateway.get("/me", token=token).problem(401, "SESSION_REVOKED")
-        # That is what WatchRevocations is for.
+        # WatchRevocations closes this gap.
         assert ask(url, token).status == 200

@@ -1,5 +1,5 @@
-"""Requests that are no HTTP/1.1, or could be read in two ways: refused as such, never as a fault of ours, and the
-connection ends before anything behind them is believed."""
+"""Requests that are not HTTP/1.1, or are ambiguous: they are refused as client errors, never counted as server errors, and
+the connection is closed before the bytes behind them are used."""
 
 import concurrent.futures
 import contextlib
@@ -12,12 +12,12 @@ SECONDS = 10
 HOST = b"Host: x\r\n"
 POST = b"POST /auth/refresh HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
-# If it is answered, what stood before it ended where an attacker wanted.
+# If this is answered, the request before it ended where an attacker wanted.
 SECOND = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 BODY = b'{"refresh_token": "x"}'
 
 REFUSED = {
-    # One Host in HTTP/1.1 (RFC 9112 section 3.2), which is a host.
+    # HTTP/1.1 needs one Host (RFC 9112 section 3.2), with a valid host.
     "no host": (b"GET /healthz HTTP/1.1\r\n\r\n", 400),
     "no host, other fields": (b"GET /healthz HTTP/1.1\r\nAccept: */*\r\n\r\n", 400),
     "two hosts": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
@@ -36,7 +36,7 @@ REFUSED = {
     "chunk longer than it says": (CHUNKED + b"1\r\n{}\r\n0\r\n\r\n", 400),
     "garbage after a chunk": (CHUNKED + b"2\r\n{}garbage\r\n0\r\n\r\n", 400),
     "chunk size ended by LF": (CHUNKED + b"2\n{}\r\n0\r\n\r\n", 400),
-    # Two words for one length (RFC 9112 section 6.3).
+    # Two lengths for one body (RFC 9112 section 6.3).
     "both lengths": (POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "both lengths, other order": (POST + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 400),
     "two content lengths": (POST + b"Content-Length: 2\r\nContent-Length: 22\r\n\r\n" + BODY, 400),
@@ -84,13 +84,13 @@ ACCEPTED = {
                         + b"\r\n0\r\n\r\n", 401),
     "trailers": (POST + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n16\r\n" + BODY
                  + b"\r\n0\r\nX-Trailer: a\r\n\r\n", 401),
-    # RFC 9112 section 7.4: a TE that asks for nothing we do.
+    # RFC 9112 section 7.4: a TE that requests nothing from us.
     "TE": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nTE: xchunked\r\nConnection: close\r\n\r\n", 200),
 }
 
 
 def everything(stack, request):
-    """All that comes back until the server closes."""
+    """All bytes that arrive until the server closes."""
     host, port = stack.addresses["gateway"].rsplit(":", 1)
     received = b""
     with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
@@ -135,7 +135,7 @@ def test_accepted(stack, name):
 
 
 def test_a_body_that_ends_too_soon(stack):
-    """Whoever hangs up in the middle of a body: whatever is answered, nobody reads it."""
+    """A client that disconnects within a body: an answer, if any, is read by nobody."""
     host, port = stack.addresses["gateway"].rsplit(":", 1)
     for head in (POST + b"Content-Length: 22\r\n\r\n{", CHUNKED + b"16\r\n{"):
         for how in (socket.SHUT_WR, None):
@@ -151,8 +151,8 @@ def test_a_body_that_ends_too_soon(stack):
     stack.client().get("/healthz").expect(200)
 
 
-def test_strangers_bytes_are_no_faults_of_ours(stack):
-    """What wakes the operator is told by our own mistakes, not by what strangers send."""
+def test_malformed_bytes_are_not_server_errors(stack):
+    """Alerts depend on the server's own errors, not on what strangers send."""
     def errors():
         text = (stack.folder / "logs/gateway.log").read_text()
         return [line for line in text.splitlines() if " error " in line.lower() or '"level":"error"' in line]
@@ -165,7 +165,7 @@ def test_strangers_bytes_are_no_faults_of_ours(stack):
     assert errors() == before
 
 
-def test_a_mark_of_the_guard_is_not_a_clients_to_set(stack):
+def test_a_client_cannot_set_the_guards_mark(stack):
     answer = stack.client().get("/healthz", headers={"Vestibule-Framing-Fault": "HOST_COUNT"})
     answer.expect(200)
 

@@ -1,4 +1,4 @@
-"""Clients that generators of others make of the OpenAPI document: nothing is left out, and they can be called.
+"""Clients that other vendors' generators make from the OpenAPI document: they are complete and work.
 
 Python: openapi-python-client. TypeScript: openapi-generator, Debian's tsc, and node.
 """
@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 SECONDS = 240
-# Media types that the generator of Python knows by another name only.
+# Media types that Python's generator knows only by another name.
 SETTINGS = """
 project_name_override: vestibule-client
 package_name_override: vestibule_client
@@ -104,7 +104,7 @@ def document(stack, tmp_path_factory):
 
 
 def run(command, **options):
-    """Runs a program that must succeed, and returns what it said."""
+    """Runs a program that must succeed, and returns its output."""
     done = subprocess.run(
         [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, **options)
     assert done.returncode == 0, f"{command[0]}: {done.stdout[-4000:]}"
@@ -122,14 +122,14 @@ def picture():
 
 
 def environment(app, stack, **more):
-    """What the programs are told, with a sign-in that the simulated Apple has signed."""
+    """The programs' environment, with a sign-in that the simulated Apple has signed."""
     return {
         **os.environ, "GATEWAY": f"http://{stack.addresses['gateway']}", "ASKED": json.dumps(app.ask_apple()),
         "NAME": app.person.name, "PHONE": app.person.phone, "PICTURE": picture().hex(), **more}
 
 
 def keep_tokens(stack, said):
-    """The first line of a program has the tokens, which nothing may log."""
+    """The first line of output contains the tokens, which must not be logged."""
     stack.confidential |= set(json.loads(said.splitlines()[0]))
 
 
@@ -156,7 +156,7 @@ def test_typescript(stack, new_app, document, tmp_path):
         "--output", tmp_path / "client", "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"])
     assert "[error]" not in said.lower() and " ERROR " not in said, said
     (tmp_path / "main.ts").write_text(TYPESCRIPT)
-    # Strict, but for what the generator writes for compilers after 4.9 (Debian has 4.8), which narrow by `in`.
+    # Strict, except for code that the generator writes for compilers after 4.9 (Debian has 4.8), which narrow by `in`.
     run(["tsc", "--target", "es2020", "--module", "commonjs", "--lib", "es2020,dom", "--strict", "--noImplicitAny", "false",
          "--outDir", tmp_path / "built", tmp_path / "main.ts"])
     keep_tokens(stack, run(["node", tmp_path / "built/main.js"], env=environment(new_app(), stack)))

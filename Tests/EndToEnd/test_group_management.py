@@ -1,4 +1,4 @@
-"""Roles, changes of groups and of who is in them, over HTTP and by RPC."""
+"""Roles, changes of groups and of members, over HTTP and by RPC."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from vestibule.app.v1 import group_pb2
 
 @pytest.fixture
 def friend(stack, new_app):
-    """Somebody else, whose number invites knows."""
+    """Another user, whose number invites knows."""
     app = new_app()
     app.sign_in()
     app.complete()
@@ -21,7 +21,7 @@ def friend(stack, new_app):
 
 @pytest.fixture
 def party(member, friend):
-    """A group with its owner, another member and one who is awaited."""
+    """A group with its owner, another member and a pending person."""
     group = member.create_group()
     joined = member.invite(friend.person, group)
     assert joined["state"] == "member" and joined["role"] == "member" and joined["unconfirmed"] is False
@@ -89,7 +89,7 @@ def test_many_at_once(stack, member, friend):
 
 
 @pytest.mark.parametrize("openness, state", [("confirm", "pending"), ("consent", "invited")])
-def test_a_group_that_is_not_open_makes_nobody_a_member_at_once(member, friend, openness, state):
+def test_a_group_that_is_not_open_adds_no_member_at_once(member, friend, openness, state):
     group = member.post("/groups", {"name": "Careful", "openness": openness}).expect(201)
     assert group["openness"] == openness
     added = [member.invite(each, group["id"]) for each in (friend.person, Person())]

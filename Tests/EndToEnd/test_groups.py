@@ -1,4 +1,4 @@
-"""Groups: members, and pending members that wait for a phone number, whatever comes first."""
+"""Groups: members, and pending members that wait for a phone number, in any order of events."""
 
 import concurrent.futures
 import uuid
@@ -45,7 +45,7 @@ def test_a_group_is_created_once_for_each_key(member):
     member.post("/groups", {"name": "Hikers"}, headers={"Idempotency-Key": "1"}).problem(400, "IDEMPOTENCY_KEY_INVALID")
 
 
-def test_nobody_has_groups_at_first(app):
+def test_a_new_user_has_no_groups(app):
     assert app.get("/groups").expect(200) == {"groups": [], "next_page_token": None}
 
 
@@ -68,7 +68,7 @@ def test_invited_before_registering(member, stack):
     app.complete()
     app.wait_for_group(group)
     wait_for_link(member, group, pending["id"], app.user_id)
-    # Now the guest sees what the others see.
+    # Now the guest sees what the other members see.
     assert app.members(group) == member.members(group)
     assert len(member.members(group)) == 2
 
@@ -77,14 +77,14 @@ def test_invited_after_registering(member, new_app):
     guest = new_app()
     guest.sign_in()
     guest.complete()
-    # The number travels to the groups' service first; a group that needs no waiting shows when it has come.
+    # Invites gets the number first; a group that links at once shows when it has arrived.
     group = member.create_group()
     added = process_table.wait_until(
         lambda: next((m for m in [member.invite(guest.person, group)] if m["state"] == "member"), None), LINK_SECONDS,
         "a member")
     assert (added["state"], added["user_id"]) == ("member", guest.user_id)
     assert guest.group_ids() == [group]
-    # From now on everyone who invites that number gets a member at once.
+    # From now on an invitation of that number adds a member at once.
     another = member.create_group()
     assert member.invite(guest.person, another)["state"] == "member"
     assert guest.group_ids() == [another, group]
@@ -105,7 +105,7 @@ def test_invited_while_registering(member, stack):
         assert [each["user_id"] for each in members] == [member.user_id, guest.user_id]
 
 
-def test_adding_again_returns_the_member_there_is(member):
+def test_adding_again_returns_the_existing_member(member):
     guest = Person()
     group = member.create_group()
     body = {"phone_number": guest.phone, "display_name": guest.name}
@@ -139,8 +139,8 @@ def test_a_new_number_links_too(member, new_app):
     guest.wait_for_group(group)
 
 
-def test_every_member_may_invite_once_somebody_stands_for_them(member, new_app):
-    """Anybody may type an awaited number: who is there by one adds nobody before the group confirms them."""
+def test_every_member_may_invite_once_confirmed(member, new_app):
+    """Anybody may type a pending number: a member by such a number adds nobody before the group confirms them."""
     guest, friend = new_app(), Person()
     guest.sign_in()
     group = member.create_group()
@@ -160,8 +160,8 @@ def test_every_member_may_invite_once_somebody_stands_for_them(member, new_app):
     assert len(member.members(group)) == 3
 
 
-def test_who_sees_a_number(member, stack, new_app):
-    """Those who added the person, admins and the owner, and the person."""
+def test_who_may_see_a_number(member, stack, new_app):
+    """The person's inviters, admins, the owner, and the person."""
     guests, group = [new_app() for _ in range(2)], member.create_group()
     for guest in guests:
         guest.sign_in()
@@ -191,7 +191,7 @@ def test_a_name_of_one_character(member):
     for name in ("李", "J"):
         member.post(path, {"phone_number": Person().phone, "display_name": name}).expect(201)
     assert [each["display_name"] for each in member.get(path).expect(200)["members"][1:]] == ["李", "J"]
-    # What a person calls themselves has two.
+    # A display name chosen by the user needs two.
     member.save(display_name="李").problem(422, "DISPLAY_NAME_INVALID", [("display_name", "DISPLAY_NAME_INVALID")])
 
 
@@ -200,7 +200,7 @@ def test_outsiders(member, new_app):
     outsider.sign_in()
     group = member.create_group()
     invitation = {"phone_number": Person().phone, "display_name": "Somebody Else"}
-    # Whether a group exists is nobody else's business: a group that is not there answers alike.
+    # Nobody else may learn whether a group exists: a missing group gets the same answer.
     for path in (f"/groups/{group}/members", f"/groups/{uuid.uuid4()}/members"):
         outsider.get(path).problem(403, "NOT_A_MEMBER")
         outsider.post(path, invitation).problem(403, "NOT_A_MEMBER")
@@ -208,7 +208,7 @@ def test_outsiders(member, new_app):
 
 
 @pytest.mark.parametrize("group", ["x", "0", "018f0000-0000-7000-8000-00000000000g"])
-def test_no_group_id(member, group):
+def test_malformed_group_ids(member, group):
     member.get(f"/groups/{group}/members").problem(404, "GROUP_NOT_FOUND")
 
 
@@ -218,7 +218,7 @@ def test_bad_group_names(app, name):
     assert app.group_ids() == []
 
 
-def test_group_requests_of_a_wrong_form(app):
+def test_malformed_group_requests(app):
     app.post("/groups", {}).problem(400, "REQUEST_INVALID", [("name", "REQUIRED")])
     app.post("/groups", {"name": ""}).problem(400, "REQUEST_INVALID", [("name", "REQUIRED")])
     app.post("/groups", {"name": 5}).problem(400, "REQUEST_INVALID", [("name", "WRONG_TYPE")])
@@ -256,7 +256,7 @@ def test_pages(member, new_app):
 
     for size in ("0", "-1", "101", "x", ""):
         member.get(f"/groups?page_size={size}").problem(400, "REQUEST_INVALID", [("page_size", "PAGE_SIZE_INVALID")])
-    # A token of another list, group or account is none of this one's, nor is one that was changed.
+    # A token of another list, group or account is invalid here, and so is one that was changed.
     of_groups = member.get("/groups?page_size=2").expect(200)["next_page_token"]
     changed = [of_groups[:-1], of_groups + "A", "_" + of_groups[1:]]
     stranger = new_app()

@@ -1,4 +1,4 @@
-"""Accounts of another backend come in: whoever signs in finds the old one, however often the import is killed."""
+"""Accounts of another backend are imported: a user who signs in finds the old account, however often the import is killed."""
 
 import csv
 import json
@@ -89,14 +89,14 @@ def me(app):
 
 
 def subject_of(stack, app, provider):
-    """What the simulated provider calls the person."""
+    """The user's subject at the simulated provider."""
     request = app.ask_apple() if provider == "apple" else app.ask_google()
     subject = tokens.parts(request.get("identity_token") or request["id_token"])[1]["sub"]
     stack.confidential.add(subject)
     return subject
 
 
-def test_phone_code_accounts_come_in_once_and_their_seats_land(own_stack, tmp_path):
+def test_phone_code_accounts_are_imported_once_and_join_their_groups(own_stack, tmp_path):
     stack = own_stack
     maria, jose, ana, pedro = people(stack, 4)
     owner = App(stack)
@@ -104,7 +104,7 @@ def test_phone_code_accounts_come_in_once_and_their_seats_land(own_stack, tmp_pa
     owner.complete()
     group = owner.create_group()
     owner.invite(maria, group)
-    # Somebody typed Jose's number, which is worth nothing against a proof.
+    # Another user typed Jose's number, which loses against a proof.
     squatter = App(stack, Person(digits=jose.digits))
     squatter.sign_in()
     squatter.complete()
@@ -134,7 +134,7 @@ def test_phone_code_accounts_come_in_once_and_their_seats_land(own_stack, tmp_pa
     seat = f"SELECT count(*) FROM invites.members WHERE group_id = '{group}' AND user_id = '{user}'"
     process_table.wait_until(lambda: stack.sql(seat) == "1", SECONDS, "the seat")
 
-    # Again: nothing is made, and what can't come in is told again.
+    # Again: nothing is created, and rejected rows are reported again.
     count = "SELECT count(*) FROM profile.work WHERE queue = 'phone_events'"
     again = run(stack, tmp_path, "phone-codes", file, status=SOMETHING_REJECTED)
     assert "0 accounts made, 4 there already" in again.stderr
@@ -155,7 +155,7 @@ def test_supabase_users_are_found_by_their_subjects(own_stack, tmp_path):
     stack = own_stack
     apps = [App(stack) for _ in range(4)]
     apple, google, taken, both = [str(uuid.uuid4()) for _ in apps]
-    # This one has signed up here meanwhile.
+    # This user has signed up here meanwhile.
     native = apps[2].sign_in("google")["user_id"]
     subjects = [subject_of(stack, app, provider) for app, provider in zip(apps, ["apple", "google", "google", "google"])]
     password, anonymous = str(uuid.uuid4()), str(uuid.uuid4())
@@ -168,7 +168,7 @@ def test_supabase_users_are_found_by_their_subjects(own_stack, tmp_path):
            [password, "p@example.com", "", "", "", "", "f"], [anonymous, "", "", "", "", "", "t"]])
     identities = write(
         tmp_path / "identities.csv", ["provider_id", "user_id", "identity_data", "provider", "last_sign_in_at", "created_at"],
-        # In an order of their own.
+        # In another order.
         [[subject, user, json.dumps({"sub": subject, "email": app.person.email, "email_verified": True}), provider, "", ""]
          for subject, user, app, provider in reversed(
              list(zip(subjects, [apple, google, taken, both], apps, ["apple", "google", "google", "google"])))]
@@ -183,7 +183,7 @@ def test_supabase_users_are_found_by_their_subjects(own_stack, tmp_path):
     profile = me(apps[0])
     assert profile["display_name"] == apps[0].person.name
     assert me(apps[3])["phone_proven"] and me(apps[3])["phone_number"] == apps[3].person.phone
-    # What the person chose since stays, and whoever was deleted doesn't come back.
+    # What the user chose since stays, and a deleted user doesn't come back.
     apps[1].complete()
     chosen = me(apps[1])
     apps[0].delete()
@@ -193,7 +193,7 @@ def test_supabase_users_are_found_by_their_subjects(own_stack, tmp_path):
     assert me(apps[1]) == chosen
 
 
-def test_firebase_and_cognito_come_in(own_stack, tmp_path):
+def test_firebase_and_cognito_users_are_imported(own_stack, tmp_path):
     stack = own_stack
     apps = [App(stack) for _ in range(3)]
     subjects = [subject_of(stack, app, provider) for app, provider in zip(apps, ["google", "apple", "google"])]
@@ -221,10 +221,10 @@ def test_firebase_and_cognito_come_in(own_stack, tmp_path):
     assert answer.status == 403 and answer.json["code"] == "ACCOUNT_BLOCKED", "kept out there, kept out here"
 
 
-def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
+def test_a_killed_import_continues(own_stack, tmp_path):
     stack = own_stack
     count = 24_000
-    # Numbers of a block of their own, and each a person's.
+    # Numbers of a separate block, one for each person.
     rows = [[f"k{number}", f"+63918{number:07}", f"Person {number}", ""] for number in range(count)]
     rows[100][1] = "12"
     rows[-100][1] = "13"
@@ -247,7 +247,7 @@ def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
             process.wait()
         kills += 1
     assert kills >= 1 and int(stack.sql(landed)) < count
-    # What they started ends with them, and not in the middle of a batch.
+    # The programs it started end with it, and not within a batch.
     process_table.wait_until(
         lambda: stack.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vestibule-identity' "
                           "AND query LIKE '%imported_ids%' AND state <> 'idle'") == "0", SECONDS, "its end")
@@ -267,7 +267,7 @@ def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
 
 
 def piped(stack, folder, *arguments):
-    """The line for containers: each program with its own configuration alone. The exit codes, and what profile says."""
+    """The command line for containers: each program with its own configuration only. Returns the exit codes, and profile's output."""
     rejects = str(folder / "rejects.csv")
     identity = subprocess.Popen(
         [program("identity"), "import", *map(str, arguments), "--rejects", rejects, "--unreachable", str(folder / "unreachable.csv")],
@@ -281,12 +281,12 @@ def piped(stack, folder, *arguments):
     return identity.wait(SECONDS), profile.returncode, profile.stdout + profile.stderr
 
 
-def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
+def test_two_programs_with_a_pipe_do_the_same(own_stack, tmp_path):
     stack = own_stack
     maria, jose, ana = people(stack, 3)
     arguments = ["phone-codes", phone_codes(tmp_path / "old.csv", [maria, jose, ana]), "--source-name", "piped"]
     with open(arguments[1], "a") as more:
-        # Profile knows whose a number is, identity that a row came before.
+        # Profile knows a number's user, identity knows that a row was imported before.
         more.write(f"4,{maria.phone},Somebody Else,\n1,{jose.phone},{jose.name},\n")
     for run_number in range(2):
         dry = ["--dry-run"] if run_number == 0 else []
@@ -298,7 +298,7 @@ def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
     for number, person in enumerate([maria, jose, ana]):
         assert holder(stack, person) == f"{new_id('piped', number)} import"
     assert stack.sql("SELECT count(*) FROM profile.account_imports") == "0"
-    # Identity that fails is no import that is done.
+    # If identity fails the import is not done.
     first, second, says = piped(stack, tmp_path, "phone-codes", "none.csv")
     assert (first, second) == (1, 1) and "identity import" in says
 
@@ -311,7 +311,7 @@ def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
     (["phone-codes", "cut.csv"], "cut.csv, line 2: a quoted field has no end"),
     (["firebase", "other.csv"], "other.csv: this is no JSON: export with `--format=json`"),
 ])
-def test_what_cannot_be_read_is_said(own_stack, tmp_path, arguments, says):
+def test_unreadable_input_is_reported(own_stack, tmp_path, arguments, says):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
     (tmp_path / "cut.csv").write_text('id,phone,name,created_at\n1,"2\n')

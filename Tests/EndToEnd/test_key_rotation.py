@@ -23,17 +23,17 @@ from other_gateway import another_gateway
 from stack import free_ports, new_stack, program, run_vestibule
 from steady_load import SteadyLoad
 
-# More than any step changes files: then one was not killed, and the steps are counted.
+# More files than any step changes: such a run isn't killed, and the steps are counted.
 CALLS_MAX = 40
-# Longer than identity waits between two looks at its folder.
+# Longer than identity waits between two reads of its folder.
 LOOK_SECONDS = 15
-# The pause between these looks.
+# The pause between these reads.
 LOOK_PAUSE_SECONDS = 5
 STEADY_SECONDS = 1.0
-# For calls by what was read a moment ago.
+# For calls that use keys read a moment ago.
 SETTLE_SECONDS = 0.2
 KINDS = ("signing", "refresh", "proof", "vault", "cursor")
-# Who has what is derived from the keys of proofs.
+# All other keys are derived from the proof keys.
 TAKERS = ("profile", "invites")
 DERIVED = (
     ("proof", "profile", "vestibule caller proof key 1"), ("proof", "invites", "vestibule caller proof key 1"),
@@ -68,7 +68,7 @@ def states(folder, kind, keys="keys"):
 
 
 def derived(master, service, label="vestibule caller proof key 1"):
-    """What follows for a service, by the words of docs/run/trust-between-services.md and docs/inside/cursors.md."""
+    """The keys derived for a service, according to docs/run/trust-between-services.md and docs/inside/cursors.md."""
     secret = base64.urlsafe_b64decode(master + "=")
     extracted = hmac.new(bytes(32), secret, hashlib.sha256).digest()
     key = hmac.new(extracted, f"{label} {service}".encode() + b"\x01", hashlib.sha256).digest()
@@ -76,7 +76,7 @@ def derived(master, service, label="vestibule caller proof key 1"):
 
 
 def services_follow(folder):
-    """Whether what services have is what follows from identity's keys of proofs and of cursors."""
+    """Whether the services' keys are those derived from identity's proof and cursor keys."""
     return all(
         ring(folder, kind, f"{service}-keys") == [
             {**key, "key": derived(key["key"], service, label)} for key in ring(folder, kind)]
@@ -84,7 +84,7 @@ def services_follow(folder):
 
 
 def expect_proofs_are_taken(folder):
-    """Identity makes proofs by what every service knows."""
+    """Checks that identity makes proofs with a key that every service knows."""
     current = ring(folder, "proof")[0]
     assert current["state"] == "current"
     for service in TAKERS:
@@ -114,10 +114,10 @@ STEPS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("step", STEPS)
-def test_a_step_that_is_killed_anywhere_is_done_or_not_and_goes_on(killer, tmp_path, kind, step):
+def test_a_step_that_is_killed_anywhere_is_done_or_not_and_continues(killer, tmp_path, kind, step):
     before_it, arguments, before, after = STEPS[step]
     if (kind, step) == ("vault", "replaced"):
-        # What they sealed has to be opened still.
+        # Data sealed with them must remain readable.
         after = ["current", "retired", "retired", "retired"]
     template = tmp_path / "template"
     assert run_vestibule("init", "--folder", str(template)).returncode == 0
@@ -140,11 +140,11 @@ def test_a_step_that_is_killed_anywhere_is_done_or_not_and_goes_on(killer, tmp_p
         if step != "replaced":
             expect_proofs_are_taken(folder)
         seen.add(tuple(now))
-        # Whoever reads it finds keys.
+        # A reader always finds keys.
         assert keys(folder, "list").returncode == 0
         if killed.returncode == 0:
             break
-        # It goes on: the same run again does the step, or finds that it is done, as any other run does.
+        # The same run again does the step, or finds that it is done, like any other run.
         is_done = now == after and step in ("promoted", "replaced")
         rotate(folder, kind, *(() if is_done else arguments))
         assert states(folder, kind) == after, calls
@@ -174,14 +174,14 @@ def test_early_runs_do_nothing_and_say_when(tmp_path):
 @pytest.mark.parametrize("arguments, word", [
     (("myspace",), "no keys of the kind"), (("--leaked",), "needs the kind"), (("signing", "--leaked"), "--confirm"),
     (("--every", "soon"), "duration"), (("--spread", "1"), "duration")])
-def test_mistakes_are_told(tmp_path, arguments, word):
+def test_invalid_arguments_are_reported(tmp_path, arguments, word):
     result = keys(tmp_path, "rotate", *arguments)
     assert result.returncode == 64 and word in result.stderr, result
     assert keys(tmp_path, "rotate").returncode == 1, "there is nothing"
 
 
-def test_a_folder_from_before_goes_on(tmp_path):
-    """What `vestibule init` finds of single files is the first state, and they stay."""
+def test_a_folder_of_single_files_is_adopted(tmp_path):
+    """`vestibule init` makes the existing single files the first state, and keeps them."""
     folder = tmp_path / "s"
     folder.mkdir(mode=0o700)
     (folder / "identity-refresh-key").write_bytes(b"r" * 32)
@@ -197,8 +197,8 @@ def test_a_folder_from_before_goes_on(tmp_path):
 # Under load
 
 class Roaming:
-    """An app that refreshes at one gateway and uses what it gets at the other, and then the other way round; and whose first
-    access token is as good as the last."""
+    """An app that refreshes at one gateway and uses the tokens at the other, and then the other way round; and whose first
+    access token stays valid to the end."""
 
     def __init__(self, app, addresses):
         self._clients = [Client(address) for address in addresses]
@@ -215,14 +215,14 @@ class Roaming:
         for index in range(READS):
             token = self._first if index == 0 else session["access_token"]
             gateway = there if index % 2 else here
-            # Profile and invites take identity's proof of who it is.
+            # Profile and invites verify identity's proof of the user.
             gateway.get("/me", token=token).expect(200)
             gateway.get("/groups", token=token).expect(200)
         return 2 * READS + 1
 
 
 class SigningIn:
-    """People who sign in at one gateway, and are known at the other."""
+    """Users who sign in at one gateway, and are known at the other."""
 
     def __init__(self, stack, addresses):
         self._stack = stack
@@ -240,7 +240,7 @@ class SigningIn:
 
 @contextlib.contextmanager
 def another_identity(stack):
-    """An identity beside the stack's; gives its process and the addresses where it listens and tells metrics."""
+    """An identity beside the stack's; returns its process, its address and its metrics address."""
     own, measured = free_ports(2)
     environment = process_table.environment(stack.process_of("identity")) | {
         "VESTIBULE_IDENTITY_LISTEN": f"127.0.0.1:{own}", "VESTIBULE_IDENTITY_METRICS_LISTEN": f"127.0.0.1:{measured}"}
@@ -257,7 +257,7 @@ def another_identity(stack):
 
 
 def wait_until_known(secrets, address, program):
-    """Waits until a program has read what is in its folder of keys now."""
+    """Waits until a program has read the current content of its keys folder."""
     keys = "keys" if program == "identity" else f"{program}-keys"
     kinds = KINDS if program == "identity" else [kind for kind, service, _ in DERIVED if service == program]
 
@@ -287,7 +287,7 @@ def test_no_call_fails_while_keys_are_replaced():
                 stack.metrics_addresses[service]: service for service in TAKERS}
 
             def follow(step):
-                """Does a step, has some told of it, and waits until all know: the other identity and invites look by themselves."""
+                """Does a step, sends SIGHUP to some programs, and waits until all know: the other identity and invites poll."""
                 begun = time.monotonic()
                 print(rotate(secrets, *step))
                 for program in ("identity", "profile"):
@@ -309,14 +309,14 @@ def test_no_call_fails_while_keys_are_replaced():
             assert all(len(each.key_ids) == 3 for each in roaming.values()), "three keys have signed"
             assert {kind: states(secrets, kind) for kind in KINDS} == dict.fromkeys(KINDS, ["current", "retired", "retired"])
             assert services_follow(secrets)
-            # What the first keys made is good for a new session's tokens, by a key that none of them knew.
+            # Data made with the first keys works with a new session's tokens, by a key that none of them knew.
             assert other.poll() is None
         assert stack.stop() == 0, stack.output
         stack.expect_no_confidences()
 
 
-def test_no_call_fails_while_keys_of_proofs_are_replaced_by_runs_that_are_killed(killer):
-    """After each file of each step, with all programs having read what is there then."""
+def test_no_call_fails_while_proof_keys_are_replaced_by_killed_runs(killer):
+    """After each file of each step, with all programs having read the folder."""
     limits = {f"VESTIBULE_GATEWAY_AUTH_{part}": "1000000" for part in ("PER_SECOND", "BURST")}
     with new_stack(**limits) as stack:
         stack.start()
@@ -334,7 +334,7 @@ def test_no_call_fails_while_keys_of_proofs_are_replaced_by_runs_that_are_killed
                 wait_until_known(secrets, stack.metrics_addresses[program], program)
 
         def follow_killed(step):
-            """Runs a step until it is done, each run killed a file later than the one before; gives how many were."""
+            """Runs a step until it is done, each run killed one file later than the one before; returns the number of kills."""
             for files in range(1, CALLS_MAX):
                 result = keys(secrets, "rotate", "proof", *step, LD_PRELOAD=str(killer), KILLER_FOLDER=f"{secrets}/",
                               KILLER_AFTER=str(files), KILLER_RENAMES="1")
@@ -362,8 +362,8 @@ def test_no_call_fails_while_keys_of_proofs_are_replaced_by_runs_that_are_killed
         stack.expect_no_confidences()
 
 
-def test_keys_of_proofs_that_leaked_are_worth_nothing_once_all_have_read():
-    """Calls for people are answered with 503 meanwhile, and nobody is signed out."""
+def test_leaked_proof_keys_are_rejected_once_all_have_read():
+    """Meanwhile calls for users are answered with 503, and nobody is signed out."""
     with new_stack() as stack:
         stack.start()
         secrets = stack.folder / "secrets"

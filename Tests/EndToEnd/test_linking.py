@@ -1,4 +1,4 @@
-"""Further providers of an account: linked, listed and unlinked by the person."""
+"""Further providers of an account: linked, listed and unlinked by the user."""
 
 import concurrent.futures
 import os
@@ -14,7 +14,7 @@ from app_clients import WAYS, Refused, client_of
 from stack import new_stack
 from watching import Watching
 
-# An app whose tokens carry no nonce: a sign-in takes them alone.
+# An app whose tokens have no nonce: a token alone signs in.
 BARE_CLIENT = "com.example.bare"
 MEMBERS = {"provider", "email", "private_email", "linked_at", "last_sign_in_at", "disabled"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -38,13 +38,13 @@ def unlink(app, provider):
     return app.gateway.send("DELETE", f"/auth/identities/{provider}", token=app.access_token)
 
 
-def test_a_linked_provider_opens_the_account(stack, app, new_app):
+def test_a_linked_provider_signs_in_to_the_account(stack, app, new_app):
     assert listed(app) == ["apple"]
     answer = link_google(app).expect(200)
     assert [identity["provider"] for identity in answer["identities"]] == ["apple", "google"]
     assert answer["identities"][1]["email"] == app.person.email
     assert listed(app) == ["apple", "google"]
-    # Again is a success.
+    # Repeating it succeeds.
     link_google(app).expect(200)
     android = new_app(app.person)
     assert android.sign_in("google")["user_id"] == app.user_id
@@ -68,14 +68,14 @@ def test_a_provider_is_unlinked(stack, app, new_app):
         f"SELECT revoke_reason FROM identity.sessions WHERE user_id = '{app.user_id}' AND revoked_at IS NOT NULL") == "unlinked"
 
 
-def test_an_identity_of_another_account_is_taken(app, new_app):
+def test_an_identity_of_another_account_is_refused(app, new_app):
     app.complete()
     other = new_app(app.person)
     other.sign_in("google")
     other.save(display_name=other.person.name, phone_number="+63918" + other.person.digits[3:]).expect(200)
     request = app.ask_google()
     app.post("/auth/identities/google", request).problem(409, "IDENTITY_TAKEN")
-    # What Google gave is good for a sign-in still.
+    # Google's credentials can still sign in.
     assert other.present("google", request).expect(200)["user_id"] == other.user_id
     app.post("/auth/identities/google", request).problem(401, "TOKEN_REPLAYED")
 
@@ -88,7 +88,7 @@ def test_another_identity_of_a_provider_is_refused(app, new_app):
     unlink(app, "unknown").problem(404, "PROVIDER_UNKNOWN")
 
 
-def test_credentials_that_linked_sign_nobody_in(app):
+def test_credentials_used_for_linking_sign_nobody_in(app):
     request = app.ask_google()
     app.post("/auth/identities/google", request).expect(200)
     app.gateway.post("/auth/google", request).problem(401, "TOKEN_REPLAYED")
@@ -110,10 +110,10 @@ def test_by_rpc(stack, app, way):
     assert listed(app) == ["apple"]
 
 
-# What a token alone doesn't do
+# Limits of a sign-in by a token alone
 
 def age(stack, app, seconds):
-    """Lets the sign-in of an app's session, and what is linked, be that much older."""
+    """Makes the sign-in of an app's session, and its linked providers, older by this time."""
     for table in ("sessions", "provider_identities"):
         stack.sql(
             f"UPDATE identity.{table} SET created_at = created_at - interval '{seconds} seconds' WHERE user_id = '{app.user_id}'")
@@ -135,8 +135,8 @@ def test_a_stolen_token_takes_no_account(stack, app, new_app):
     assert listed(app) == ["apple", "google"]
 
 
-def test_a_provider_that_was_linked_today_takes_no_older_one_away(stack, app, new_app):
-    """The thief had the unlocked phone for a minute, a moment after its owner signed in; the owner is notified and undoes it."""
+def test_a_provider_linked_today_cannot_remove_an_older_one(stack, app, new_app):
+    """A thief had the unlocked phone for a minute, right after its owner signed in; the owner is notified and undoes it."""
     age(stack, app, 40 * 86_400)
     owner = new_app(app.person)
     owner.sign_in()
@@ -165,7 +165,7 @@ def test_a_provider_that_was_linked_today_takes_no_older_one_away(stack, app, ne
 
 
 def bare_apple(app):
-    """What an app has that knows no nonce, or a thief of its token."""
+    """What an app without a nonce has, or a thief of its token."""
     order = {"client_id": BARE_CLIENT, "person": app.person.simulated}
     answer = app.stack.simulator.post("/control/apple/sign-in", order).expect(200)
     app._keep(answer["identity_token"], answer["authorization_code"])
@@ -179,8 +179,8 @@ def google_access_token(app):
     return {"access_token": answer["access_token"], "client_id": GOOGLE_CLIENT}
 
 
-def test_a_leaked_token_binds_nobody_to_a_strangers_account(app, new_app):
-    """Somebody who is new here finds no account of a thief's waiting for them."""
+def test_a_leaked_token_links_nobody_to_a_strangers_account(app, new_app):
+    """A new user must not find an account that a thief has prepared."""
     victim, thief = new_app(), new_app()
     thief.sign_in("google")
     leaked = bare_apple(victim)
@@ -189,24 +189,24 @@ def test_a_leaked_token_binds_nobody_to_a_strangers_account(app, new_app):
     assert listed(thief) == ["google"] and listed(app) == ["apple"]
     for provider in ("apple", "google"):
         assert victim.sign_in(provider)["is_new_user"]
-    # The app that has the code beside the token links by it.
+    # The app that has the code beside the token can link with it.
     own = new_app()
     own.sign_in("google")
     answer = own.post("/auth/identities/apple", bare_apple(own)).expect(200)
     assert [identity["provider"] for identity in answer["identities"]] == ["google", "apple"]
 
 
-def test_a_session_by_a_token_alone_links_and_unlinks_nothing(new_app):
+def test_a_session_by_a_token_alone_cannot_link_or_unlink(new_app):
     weak = new_app()
     weak.present("apple", {"identity_token": bare_apple(weak)["identity_token"]}).expect(200)
     request = weak.ask_google()
     weak.post("/auth/identities/google", request).problem(403, "PROOF_REQUIRED")
     unlink(weak, "apple").problem(403, "PROOF_REQUIRED")
-    # What Google gave is good for a sign-in still.
+    # Google's credentials can still sign in.
     assert new_app(weak.person).present("google", request).expect(200)["is_new_user"]
 
 
-# Absorbing
+# Absorption
 
 def link_with(app, provider):
     request = app.ask_apple() if provider == "apple" else app.ask_google()
@@ -214,7 +214,7 @@ def link_with(app, provider):
 
 
 def settled(app, provider):
-    """Links until it is decided, for at most half a minute."""
+    """Repeats the link until it is decided, for at most half a minute."""
     answers = []
 
     def is_decided():
@@ -231,7 +231,7 @@ def is_forgotten(stack, user_id):
         f"AND user_id = '{user_id}'") == "1"
 
 
-def test_a_new_phone_finds_who_its_person_was(stack, new_app):
+def test_a_new_phone_finds_its_users_account(stack, new_app):
     android = new_app()
     android.sign_in("google")
     android.complete()
@@ -249,7 +249,7 @@ def test_a_new_phone_finds_who_its_person_was(stack, new_app):
     assert (profile["display_name"], profile["phone_number"]) == (android.person.name, android.person.phone)
     assert [each["id"] for each in iphone.get("/groups").expect(200)["groups"]] == [group]
     iphone.gateway.get("/me", token=old_token).problem(401, "SESSION_INVALID")
-    # What it was told as its end isn't the person's.
+    # A repeated deletion with the absorbed account's token doesn't answer as if the user had deleted it.
     iphone.gateway.send("DELETE", "/me", token=old_token).problem(401, "SESSION_INVALID")
     android.get("/me").expect(200)
     assert not new_app(android.person).sign_in("apple")["is_new_user"]
@@ -257,7 +257,7 @@ def test_a_new_phone_finds_who_its_person_was(stack, new_app):
     assert stack.sql(f"SELECT count(*) FROM invites.held_accounts WHERE user_id = '{absorbed}'") == "0"
 
 
-def test_an_old_session_has_nothing_absorbed(stack, app, new_app):
+def test_an_old_session_absorbs_nothing(stack, app, new_app):
     other = new_app(app.person)
     other.sign_in("google")
     stack.sql(
@@ -270,7 +270,7 @@ def test_an_old_session_has_nothing_absorbed(stack, app, new_app):
 
 
 def check_history(seed, round_number, stack, new_app):
-    """Two accounts of one person, and at one moment links, saves, groups and deletions: what was acknowledged is there."""
+    """Two accounts of one user, with concurrent links, saves, groups and deletions: every acknowledged change is there."""
     chance = random.Random(f"{seed} {round_number}")
     apple, google = new_app(), None
     apple.sign_in("apple")
@@ -304,8 +304,8 @@ def check_history(seed, round_number, stack, new_app):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for future in [pool.submit(act, name) for act, name in calls]:
             future.result()
-    process_table.wait_until(lambda: stack.sql("SELECT count(*) FROM identity.absorptions") == "0", 30, "all decisions")
-    # Whoever signs in by either finds what was acknowledged for it, unless it was deleted.
+    process_table.wait_until(lambda: stack.sql("SELECT count(*) FROM identity.absorptions") == "0", 30, "all absorptions to be decided")
+    # A sign-in by either provider finds what was acknowledged for it, unless it was deleted.
     for name in apps:
         if any(done.get(("delete", each)) in DELETED for each in apps):
             continue
@@ -317,21 +317,21 @@ def check_history(seed, round_number, stack, new_app):
         if done.get(("group", name)) == 201:
             names = [each["name"] for each in again.get("/groups").expect(200)["groups"]]
             assert f"Of {name}" in names, story
-        # It can still save all, nobody holds it.
+        # The account can still save everything, and isn't held.
         again.save(display_name="Afterwards").expect(200)
         again.create_group("Afterwards")
     assert stack.sql("SELECT count(*) FROM invites.held_accounts") == "0"
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_was_acknowledged_is_there_whatever_else_happens(stack, new_app, seed):
+def test_acknowledged_changes_are_kept(stack, new_app, seed):
     for round_number in range(12):
         check_history(seed, round_number, stack, new_app)
 
 
 @pytest.mark.parametrize("frozen, saves", [("invites", True), ("profile", True), ("profile", False)])
-def test_an_absorption_survives_every_death(frozen, saves):
-    """Everything is killed while a service is asked; the person saves a number before it is gone on with, or not."""
+def test_an_absorption_survives_every_kill(frozen, saves):
+    """All programs are killed during a call to a service; the user saves a number before it continues, or not."""
     with new_stack() as stack:
         stack.start()
         apple = App(stack)

@@ -1,4 +1,4 @@
-"""`vestibule load`: every scenario in both loops by both protocols, its report, and what it does when things go wrong."""
+"""`vestibule load`: every scenario in both loops by both protocols, its report, and its behavior during failures."""
 
 import contextlib
 import os
@@ -30,7 +30,7 @@ SHORT = ("--duration", "1s", "--warm-up", "200ms", "--workers", "8")
 
 @pytest.fixture(scope="module")
 def parts():
-    """A stack that lets one address sign in as often as it likes, and whose parts can be taken away."""
+    """A stack that doesn't limit an address's sign-ins, and whose programs can be stopped."""
     with new_stack(**UNLIMITED) as stack:
         parts = Parts(stack)
         parts.expect_back()
@@ -46,7 +46,7 @@ def loaded(parts):
 
 @pytest.fixture
 def load(loaded, tmp_path):
-    """Begins a run; none outlives the test."""
+    """Starts a run; it ends with the test."""
     runs = []
 
     def begin(*arguments, **how):
@@ -60,7 +60,7 @@ def load(loaded, tmp_path):
             run.process.wait()
 
 
-# What is called
+# Scenarios
 
 
 @pytest.mark.parametrize("protocol", [(), ("--edge",)], ids=["grpc", "edge"])
@@ -80,7 +80,7 @@ def test_closed_loop(load, scenario, protocol):
 def test_open_loop(load, scenario, protocol):
     report = load(scenario, *SHORT, *protocol, "--rate", "60").report()
     assert report.status == 0, report.table
-    # Not about sixty: a fixed rate is one.
+    # Not about sixty: the rate is fixed.
     unmade = report.json["arrivals"]["waiting_at_end_count"]
     assert report.total["calls"] + unmade == 60 and unmade <= 1
     assert not report.errors and set(report.calls) == SCENARIOS[scenario]
@@ -130,7 +130,7 @@ def test_seconds_add_up(load):
     assert [line.split(" s ")[0].strip() for line in lines] == ["1/2", "2/2"]
 
 
-# When things go wrong
+# Failures
 
 
 def test_ctrl_c_writes_the_report(load):
@@ -148,7 +148,7 @@ def test_ctrl_c_writes_the_report(load):
 def test_ctrl_c_before_the_first_call(load, parts):
     with parts.frozen("simulator"):
         run = load("refresh", "--timeout", "60s")
-        time.sleep(0.5)  # Preparing cannot be told from starting; either way it ends.
+        time.sleep(0.5)  # The run is preparing or starting; it ends in both cases.
         run.process.send_signal(signal.SIGINT)
         assert run.wait(10) != 0
     assert not run.table
@@ -179,7 +179,7 @@ def test_server_killed(load, parts, loop):
     assert report.status == 1
     assert report.total["succeeded"] > 0
     assert {code for code, _ in report.errors} == {"UNAVAILABLE"}
-    # A server that is away is not asked as fast as the machine can.
+    # A server that is down doesn't get as many calls as the machine can make.
     assert report.total["failed"] < 20_000
     assert "UNAVAILABLE" in report.table and "UNAVAILABLE" in report.page
 
@@ -194,29 +194,29 @@ def test_errors_that_are_allowed(load, parts):
 
 
 def test_lost_answers_of_refreshes(load, parts):
-    """A frozen server has the request and gives no answer in time; then it goes on."""
+    """A frozen server has received the request and doesn't answer in time; then it continues."""
     run = load("refresh", "--duration", "6s", "--warm-up", "0s", "--workers", "16", "--timeout", "500ms")
     wait_for_calls(run)
     with parts.frozen("identity"):
         time.sleep(1.5)
     report = run.report()
     assert report.status == 1
-    # Of the requests that lay before the frozen server, those that their callers have given up are done as well, some after
-    # the next one's successor was used: their tokens are old then, which is no theft.
+    # The server also executes waiting requests that their callers have given up, some after the next token was
+    # used: these tokens are old then, which is not theft.
     assert {code for code, _ in report.errors} == {"DEADLINE_EXCEEDED"}, report.errors
     assert report.json["resumed_refresh_count"] > 0
     assert report.json["repeated_sign_in_count"] == 0
 
 
 def test_open_loop_counts_waiting(load, parts):
-    """No coordinated omission: who was to call while the server stood still has waited, though nobody called."""
+    """No coordinated omission: calls that were due while the server was frozen count as waiting, though none was made."""
     run = load("check-session", "--duration", "4s", "--warm-up", "0s", "--rate", "500", "--workers", "2")
     wait_for_calls(run)
     with parts.frozen("identity"):
         time.sleep(1)
     report = run.report()
     assert report.status == 0, report.table
-    # A quarter of the calls came while it stood, at any moment of that second.
+    # A quarter of the calls were due while it was frozen, at any moment of that second.
     assert report.total["latency_ns"]["p90"] > 300_000_000
     assert report.json["arrivals"]["late_count"] > 300
     assert report.json["arrivals"]["delay_ns_max"] > 800_000_000
@@ -230,7 +230,7 @@ def test_full_queue_is_an_error(load, parts):
         time.sleep(0.5)
     report = run.report()
     dropped = report.json["arrivals"]["dropped_count"]
-    # Of 3,000; how long identity is frozen is the machine's to say.
+    # Of 3,000; how long identity is frozen depends on the machine.
     assert report.status == 1 and dropped > 200 and report.total["succeeded"] > 0
     assert report.json["error_count"] == dropped and report.total["failed"] == 0
     assert "queue was full" in report.table
@@ -249,7 +249,7 @@ def test_nothing_to_prepare_with(load, parts):
     assert "cannot prepare" in run.progress
 
 
-# What is refused
+# Refused arguments
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_other_hosts_need_allow(arguments):
 
 
 def test_allow(load, loaded):
-    """A way to write this machine's address that is not known as one: what is allowed is what is named."""
+    """This address of the machine is not recognized as local: the user must allow it by name."""
     port = loaded.addresses["identity"].rpartition(":")[2]
     arguments = ("check-session", *SHORT, "--identity", f"2130706433:{port}")
     refused = load(*arguments)
@@ -301,7 +301,7 @@ def test_help_is_complete():
 
 
 def test_terminal(loaded, tmp_path):
-    """On a terminal one line is written over; no line is left behind but the last."""
+    """On a terminal one line is overwritten; only the last line remains."""
     ours, theirs = pty.openpty()
     run = Run(loaded, tmp_path, "check-session", "--duration", "2s", "--warm-up", "0s", stderr=theirs)
     os.close(theirs)

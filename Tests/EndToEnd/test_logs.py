@@ -81,7 +81,7 @@ def test_secrets_are_for_their_owner_only(stack):
             stack.confidential.add(file.read_text())
 
 
-def test_no_secret_is_told_to_every_user_of_the_machine(stack):
+def test_no_secret_is_readable_for_every_user_of_the_machine(stack):
     """Command lines are readable by all."""
     passwords = [file.read_text() for file in stack.folder.glob("secrets/*-password")]
     for process in process_table.belonging_to(stack.folder):

@@ -1,4 +1,4 @@
-"""/metrics of every program: that it counts what happens, is clean, and says nothing of people."""
+"""/metrics of every program: it counts what happens, is well-formed, and has no personal data."""
 
 import signal
 import socket
@@ -33,7 +33,7 @@ def scrape(stack, program):
 
 
 @pytest.mark.parametrize("program", MEASURED)
-def test_every_program_tells_what_it_measures(stack, app, program):
+def test_every_program_serves_its_metrics(stack, app, program):
     metrics = scrape(stack, program)
     assert EVERYBODYS <= metrics.names
     assert program == "gateway" or SERVICES <= metrics.names
@@ -47,7 +47,7 @@ def test_every_program_tells_what_it_measures(stack, app, program):
 
 
 @pytest.mark.parametrize("program", MEASURED)
-def test_a_program_that_is_measured_stops_in_order(stack, tmp_path, program):
+def test_a_measured_program_stops_cleanly(stack, tmp_path, program):
     own, measured = free_ports(2)
     environment = {
         **process_table.environment(stack.process_of(program)),
@@ -69,16 +69,16 @@ def test_a_program_that_is_measured_stops_in_order(stack, tmp_path, program):
 
 
 @pytest.mark.parametrize("program", MEASURED)
-def test_promtool_finds_nothing_to_say(stack, member, program):
+def test_promtool_finds_no_problem(stack, member, program):
     assert lint(scrape(stack, program).text) == ""
 
 
-def test_promtool_would_have_something_to_say():
+def test_promtool_would_find_a_problem():
     assert "counter metrics should have" in lint("# HELP a_seconds A.\n# TYPE a_seconds counter\na_seconds 1\n")
 
 
 @pytest.mark.parametrize("program", MEASURED)
-def test_nothing_else_is_served_there(stack, program):
+def test_the_metrics_port_serves_nothing_else(stack, program):
     client = Client(stack.metrics_addresses[program])
     assert client.get("/").status == 404
     assert client.get("/metrics/x").status == 404
@@ -88,7 +88,7 @@ def test_nothing_else_is_served_there(stack, program):
     host, port = stack.metrics_addresses[program].rsplit(":", 1)
     silent = [socket.create_connection((host, int(port))) for _ in range(10)]
     try:
-        assert client.get("/metrics").status == 200, "those who say nothing hold up nobody"
+        assert client.get("/metrics").status == 200, "silent connections don't block others"
     finally:
         for each in silent:
             each.close()
@@ -122,7 +122,7 @@ def test_calls_are_counted_on_both_sides_by_method_and_code(stack, app):
         name: 3 if name.endswith("ok") else 1 if name.endswith("refused") else 4 for name in before}
 
 
-def test_calls_of_apps_are_counted_whatever_brought_them(stack, app):
+def test_calls_of_apps_are_counted_for_every_protocol(stack, app):
     def counts():
         gateway, method = scrape(stack, "gateway"), dict(method="vestibule.app.v1.AccountService/GetMe")
         return [
@@ -181,7 +181,7 @@ def test_sign_ins_are_counted_by_provider_and_outcome(stack, new_app):
         assert 0 <= metrics.sum("vestibule_identity_key_age_seconds", provider=provider) < 3600
 
 
-def test_made_up_methods_paths_and_providers_make_no_new_series(stack, app):
+def test_unknown_methods_paths_and_providers_make_no_new_series(stack, app):
     def series():
         return {
             program: {key for key in scrape(stack, program).samples} for program in MEASURED}
@@ -247,7 +247,7 @@ def test_a_call_can_be_followed_through_the_logs_by_its_trace(stack, app):
     process_table.wait_until(lines, 10, "the trace in the logs of all who had a part in it")
 
 
-def test_metrics_hold_nothing_of_people(stack, new_app):
+def test_metrics_contain_no_personal_data(stack, new_app):
     app, guest = new_app(), Person()
     app.sign_in()
     app.complete()

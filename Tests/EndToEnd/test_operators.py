@@ -39,7 +39,7 @@ def done(stack, *arguments):
 
 
 def found(stack, who):
-    """The accounts that are found, as programs are told."""
+    """The accounts that are found, as JSON output."""
     return [json.loads(line) for line in done(stack, "find", who, "--json").splitlines()]
 
 
@@ -48,13 +48,13 @@ def events(stack, user_id, *arguments):
 
 
 def is_over(app):
-    """Whether the session is over, which checks see within a second."""
+    """Waits until the session is over, which checks see within a second."""
     process_table.wait_until(lambda: app.get("/me").status == 401, 2, "the end of a session")
     app.get("/me").problem(401, "SESSION_REVOKED")
     return True
 
 
-def test_somebody_is_found_by_whatever_is_known_of_them(stack, member):
+def test_an_account_is_found_by_each_kind_of_input(stack, member):
     person = member.person
     for who in (member.user_id, member.user_id.upper(), person.phone, f"0{person.digits}", person.email.upper()):
         accounts = found(stack, who)
@@ -73,7 +73,7 @@ def test_somebody_is_found_by_whatever_is_known_of_them(stack, member):
     assert refused.returncode == 1 and "PHONE_INVALID" in refused.stderr
 
 
-def test_a_relay_address_is_told_to_nobody(stack, new_app):
+def test_a_relay_address_is_never_shown(stack, new_app):
     app = new_app()
     relay = f"{app.person.digits}x@privaterelay.appleid.com"
     app.present("apple", app.ask_apple(claims={"email": relay, "is_private_email": True})).expect(200)
@@ -86,7 +86,7 @@ def test_a_relay_address_is_told_to_nobody(stack, new_app):
     assert identity["is_private_email"] and "email" not in identity
 
 
-def test_a_blocked_person_gets_in_nowhere(stack, member, new_app):
+def test_a_blocked_user_can_sign_in_nowhere(stack, member, new_app):
     group, friend = member.create_group(), new_app()
     friend.sign_in()
     friend.save(display_name="Friend", phone_number=friend.person.phone).expect(200)
@@ -110,7 +110,7 @@ def test_a_blocked_person_gets_in_nowhere(stack, member, new_app):
     for _ in range(2):
         again.present("apple", again.ask_apple()).problem(403, "ACCOUNT_BLOCKED")
     assert found(stack, member.user_id)[0]["block"]["reason"] == "abuse"
-    # All that is the person's stays theirs.
+    # The user's data is kept.
     assert len(friend.members(group)) == 2
     friend.save(phone_number=member.person.phone).problem(409, "PHONE_TAKEN", [("phone_number", "PHONE_TAKEN")])
 
@@ -125,13 +125,13 @@ def test_a_blocked_person_gets_in_nowhere(stack, member, new_app):
 
 @pytest.mark.parametrize("provider", ("apple", "google"))
 def test_sign_ins_by_each_api_are_refused(stack, new_app, provider):
-    """The app's RPCs, and each dialect in the words that its clients know."""
+    """By the app's RPCs, and by each dialect with an error that its clients know."""
     app = new_app()
     app.sign_in(provider)
     assert done(stack, "block", app.user_id, "--reason", "abuse", "--confirm")
 
     def credentials():
-        """Those of one sign-in at the provider: its ID token and the raw nonce."""
+        """The result of one sign-in at the provider: its ID token and the raw nonce."""
         request = app.ask_apple() if provider == "apple" else app.ask_google()
         return request.get("identity_token") or request["id_token"], request["nonce"]
 
@@ -159,7 +159,7 @@ def test_sign_ins_by_each_api_are_refused(stack, new_app, provider):
     assert found(stack, app.user_id)[0].get("live_sessions", 0) == 0
 
 
-def test_sessions_end_and_their_owner_comes_back(stack, member):
+def test_sessions_end_and_their_owner_can_sign_in_again(stack, member):
     assert done(stack, "end-sessions", member.user_id) == "ended 1 live sessions\n"
     assert is_over(member)
     assert member.sign_in()["user_id"]
@@ -168,7 +168,7 @@ def test_sessions_end_and_their_owner_comes_back(stack, member):
     assert missing.stderr == "vestibule account end-sessions: ACCOUNT_NOT_FOUND: There is no such account.\n"
 
 
-def test_a_released_number_is_anybodys(stack, member, new_app):
+def test_a_released_number_can_be_taken_by_anybody(stack, member, new_app):
     other = new_app()
     other.sign_in()
     number = member.person.phone
@@ -181,7 +181,7 @@ def test_a_released_number_is_anybodys(stack, member, new_app):
     assert done(stack, "release-phone", number, "--confirm") == "nobody has it\n"
     assert member.get("/me").expect(200)["missing_fields"] == ["phone_number"]
     other.save(display_name="Other", phone_number=number).expect(200)
-    # The former owner's id names no other's number.
+    # The former owner's id doesn't release another user's number.
     assert done(stack, "release-phone", member.user_id, "--confirm") == "nobody has it\n"
     assert other.get("/me").expect(200)["phone_number"] == number
     group = new_app()
@@ -192,7 +192,7 @@ def test_a_released_number_is_anybodys(stack, member, new_app):
     other.wait_for_group(theirs)
 
 
-def test_the_audit_log_tells_who_did_what_and_nothing_of_the_person(stack, member):
+def test_the_audit_log_has_operators_and_actions_without_personal_data(stack, member):
     person = member.person
     for who in (member.user_id, person.phone, person.email):
         done(stack, "find", who)
@@ -221,7 +221,7 @@ def deployment(stack, tmp_path_factory):
 
 
 def operators(deployment, caller):
-    """The service as somebody with that program's certificate calls it."""
+    """The service, called with that program's certificate."""
     read = lambda file: (deployment.secrets / file).read_bytes()
     credentials = grpc.ssl_channel_credentials(read("ca.pem"), read(f"{caller}-key.pem"), read(f"{caller}.pem"))
     channel = grpc.secure_channel(
@@ -238,12 +238,12 @@ def requests(user_id):
     return {name: request(name) for name in METHODS}
 
 
-def test_only_the_operators_certificate_opens_it(deployment, member):
+def test_only_the_operators_certificate_is_accepted(deployment, member):
     for caller in ("gateway", "profile", "invites", "identity"):
         stub = operators(deployment, caller)
         for name, request in requests(member.user_id).items():
             assert refusal(getattr(stub, name), request) == DENIED, (caller, name)
-    # And nothing else is opened by it.
+    # It is accepted by no other service.
     identity = deployment.stub("identity", "operator")
     assert refusal(identity.LookUpAccount, identity_pb2.LookUpAccountRequest(user_id=member.user_id)) == DENIED
     assert refusal(identity.RemoveAccount, identity_pb2.RemoveAccountRequest(user_id=member.user_id)) == DENIED
@@ -256,7 +256,7 @@ def test_only_the_operators_certificate_opens_it(deployment, member):
     assert holder.user_id == member.user_id
 
 
-def test_a_list_that_lets_everybody_in_does_not_make_an_operator(stack, tmp_path, member):
+def test_an_allow_list_for_everybody_makes_no_operator(stack, tmp_path, member):
     deployment = Deployment(stack, tmp_path)
     deployment.more["VESTIBULE_IDENTITY_TLS_ALLOW"] = "* *"
     with deployment.running():
@@ -289,7 +289,7 @@ def test_the_command_with_the_operators_certificate(deployment, member):
     assert call(None, "find", member.user_id).returncode == 1
 
 
-def test_mistakes_are_told(stack, tmp_path):
+def test_invalid_arguments_are_reported(stack, tmp_path):
     for arguments in (("block", "me", "--reason", "abuse"), ("find",), ("block", str(uuid.uuid4())),
                       ("release-phone", "maria@example.com"), ("events", str(uuid.uuid4()), "--limit", "0")):
         assert account(stack, *arguments).returncode == 64, arguments

@@ -1,4 +1,4 @@
-"""A part of the system is away: what still works, what is told, and that all is well again by itself."""
+"""A part of the system is down: what still works, which errors are returned, and that it recovers by itself."""
 
 import concurrent.futures
 import threading
@@ -28,7 +28,7 @@ def all_parts():
 
 @pytest.fixture
 def parts(all_parts):
-    """Everything runs, before and after each test."""
+    """All programs run, before and after each test."""
     all_parts.expect_back()
     yield all_parts
     all_parts.expect_back()
@@ -48,7 +48,7 @@ def member(app):
 
 
 def requests_to_every_service(app):
-    """What needs a database, as (name, function) pairs."""
+    """Requests that need a database, as (name, function) pairs."""
     group = app.create_group()
     stranger = App(app.stack)
     sign_in = stranger.ask_apple() | {"full_name": stranger.person.name}
@@ -66,7 +66,7 @@ def requests_to_every_service(app):
 
 
 def at_once(requests):
-    """The answer to each of the requests, all made at the same moment, and the seconds it took."""
+    """The answers to the requests, all made concurrently, and the seconds they took."""
     def timed(request):
         with Stopwatch() as took:
             answer = request()
@@ -92,7 +92,7 @@ def test_postgresql_down_and_back(parts, member):
     for name, (answer, seconds) in at_once(requests).items():
         answer.problem(503, "DATABASE_UNAVAILABLE")
         assert seconds < DEADLINE_SECONDS, f"{name} took {seconds} s"
-    # What needs no database answers, and says what is the matter.
+    # Routes without a database still answer, and report the problem.
     stack.gateway.get("/healthz").expect(200)
     stack.gateway.get("/.well-known/jwks.json").expect(200)
     process_table.wait_until(
@@ -105,16 +105,16 @@ def test_postgresql_down_and_back(parts, member):
 
     parts.start(POSTGRESQL)
     process_table.wait_until(parts.is_ready, BACK_SECONDS, "readiness")
-    # Nothing was half done: the very same requests succeed, the token that was presented in vain included.
+    # Nothing was half done: the same requests succeed, including the one with the token that was presented before.
     for name, request in requests.items():
         assert request().status in (200, 201, 204), name
     member.get("/me").problem(401, "SESSION_REVOKED")
 
 
 def test_postgresql_frozen(parts, member):
-    """A database that takes connections and says nothing: the worst of outages, since nothing tells of it."""
+    """A database that accepts connections and never answers: the worst outage, since no error reports it."""
     requests = requests_to_every_service(member)
-    # What was sent may be done later, as with any answer that is lost. All of it can be asked for again but this.
+    # Requests may be executed later, like any request whose answer is lost. All can be repeated except this one.
     del requests["sign out"]
     with parts.frozen(POSTGRESQL):
         for name, (answer, seconds) in at_once(requests).items():
@@ -128,7 +128,7 @@ def test_postgresql_frozen(parts, member):
         assert request().status in (200, 201, 204), name
 
 
-def test_what_was_confirmed_survives_a_crash_of_postgresql(parts, member):
+def test_confirmed_changes_survive_a_crash_of_postgresql(parts, member):
     confirmed, stop = [], threading.Event()
 
     def save_numbers():
@@ -184,8 +184,8 @@ def test_invites_down_while_a_phone_is_saved(parts, member):
     assert (linked["state"], linked["user_id"]) == ("member", app.user_id)
 
 
-def test_profile_dies_before_the_link_was_told(parts, member):
-    """What was saved is told by whoever comes next: the event was committed with it."""
+def test_profile_dies_before_it_delivers_the_link(parts, member):
+    """The restarted profile delivers the event: it was committed with the save."""
     guest = Person()
     group = member.create_group()
     member.invite(guest, group)
@@ -199,7 +199,7 @@ def test_profile_dies_before_the_link_was_told(parts, member):
 
 
 def test_profile_down(parts, app):
-    """Nobody loses a session for it: the fields that are missing are told later."""
+    """Nobody loses their session: the missing fields are returned later."""
     parts.kill("profile")
     again = app.sign_in()
     assert again["missing_fields"] is None and again["is_new_user"] is False
@@ -217,7 +217,7 @@ def test_identity_down(parts, member):
     parts.kill("identity")
     for answer in (member.get("/me"), member.refresh(), member.gateway.post("/auth/sign-out", token=member.access_token)):
         answer.problem(503, "UNAVAILABLE")
-    # Other backends can go on verifying our tokens.
+    # Other backends can still verify our tokens.
     parts.stack.gateway.get("/.well-known/jwks.json").expect(200)
     parts.expect_back()
     member.refresh().expect(200)
@@ -254,11 +254,11 @@ def test_provider_down_before_its_keys_were_seen(parts):
     with Stopwatch() as took:
         app.present("apple", request).problem(503, "PROVIDER_UNAVAILABLE")
     assert took.seconds < DEADLINE_SECONDS
-    # Tokens that can be judged without keys are refused as ever.
+    # Tokens that can be rejected without keys are rejected as usual.
     other = App(parts.stack)
     other.gateway.post("/auth/apple", {"identity_token": "x", "nonce": "n"}).problem(401, "TOKEN_MALFORMED")
     parts.start("simulator")
-    # The first time was in vain; its token and name are as good as before.
+    # The first attempt failed; its token and name can still be used.
     answer = process_table.wait_until(
         lambda: next((a for a in [app.present("apple", request)] if a.status == 200), None), BACK_SECONDS, "a session")
     assert answer.json["is_new_user"] is True
@@ -279,7 +279,7 @@ def test_provider_that_misbehaves(parts, misbehaviour):
             answer = app.present("google", request)
         answer.problem(503, "PROVIDER_UNAVAILABLE")
         assert took.seconds < DEADLINE_SECONDS
-        # The other provider is none the worse for it.
+        # The other provider is unaffected.
         app.sign_in("apple")
     finally:
         parts.stack.simulator.post(control, {"provider": "google", "keys": "off"}).expect(200)
@@ -298,8 +298,8 @@ def test_provider_that_changes_its_keys(parts):
     assert app.present("apple", before).expect(200)["user_id"] == user_id
 
 
-def test_a_notice_that_was_acknowledged_survives_a_kill(parts, app):
-    """It can be stored and not applied, until identity was killed."""
+def test_an_acknowledged_notice_survives_a_kill(parts, app):
+    """It is stored and can't be applied until identity was killed."""
     stack = parts.stack
     subject = tokens.parts(app.ask_apple()["identity_token"])[1]["sub"]
     stack.sql("""

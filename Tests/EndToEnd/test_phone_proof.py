@@ -1,4 +1,4 @@
-"""What a phone number is worth: typed, proven by the app's backend or by a provider, taken, given up and disputed."""
+"""How phone numbers are typed, proven by the app's backend or by a provider, taken, given up and disputed."""
 
 import json
 import os
@@ -28,13 +28,13 @@ def log(stack, app):
     return stack.sql(LOG.format(app.user_id)).split()
 
 
-def test_a_proof_takes_the_number_and_the_places_that_it_held(stack, new_app):
+def test_a_proof_takes_the_number_and_its_places(stack, new_app):
     owner, mallory, maria = new_app(), new_app(), new_app()
     for app in (owner, mallory, maria):
         app.sign_in()
     owner.complete()
     number = maria.person.phone
-    # Whoever types it first gets the seat.
+    # The user who types it first gets the place.
     mallory.save(display_name=mallory.person.name, phone_number=number).expect(200)
     group = owner.create_group()
     seat = owner.invite(maria.person, group)
@@ -49,10 +49,10 @@ def test_a_proof_takes_the_number_and_the_places_that_it_held(stack, new_app):
     assert (lost["phone_number"], lost["phone_proven"], lost["missing_fields"]) == (None, False, ["phone_number"])
     assert lost["phone_taken_at"] is not None
     assert log(stack, maria) == ["phone_proven"] and log(stack, mallory) == ["phone_taken"]
-    # The answer was lost: asking again is the same, and nothing happens twice.
+    # Repeated, as after a lost answer: the answer is the same, and nothing happens twice.
     assert prove(maria, assertion).expect(200) == me
     assert log(stack, maria) == ["phone_proven"]
-    # Typing it is refused as any number that somebody has, and another one ends the notice.
+    # Typing it is refused, as the number is in use; another number ends the notice.
     mallory.save(phone_number=number).problem(409, "PHONE_TAKEN", [("phone_number", "PHONE_TAKEN")])
     assert mallory.save(phone_number=mallory.person.phone).expect(200)["phone_taken_at"] is None
 
@@ -68,7 +68,7 @@ def test_giving_a_typed_number_up_before_the_proof_keeps_no_place(stack, new_app
     owner.invite(maria.person, group)
     mallory.wait_for_group(group)
     mallory.save(phone_number=mallory.person.phone).expect(200)
-    process_table.wait_until(lambda: len(owner.members(group)) == 3, 15, "the number to be awaited beside")
+    process_table.wait_until(lambda: len(owner.members(group)) == 3, 15, "a second place for the number")
     prove(maria, stack.backend.assertion(maria.user_id, number)).expect(200)
     maria.wait_for_group(group)
     assert {member["user_id"] for member in owner.members(group)} == {owner.user_id, maria.user_id}
@@ -78,13 +78,13 @@ def test_giving_a_typed_number_up_before_the_proof_keeps_no_place(stack, new_app
     assert log(stack, mallory) == ["phone_taken"]
 
 
-def test_ones_own_number_is_proven_until_another_one_is_typed(stack, member):
+def test_ones_own_number_stays_proven_until_another_one_is_typed(stack, member):
     assert member.get("/me").expect(200)["phone_proven"] is False
     assert prove(member, stack.backend.assertion(member.user_id, member.person.phone)).expect(200)["phone_proven"] is True
     assert member.save(phone_number=Person().phone).expect(200)["phone_proven"] is False
 
 
-def test_assertions_that_are_none(stack, app, new_app):
+def test_invalid_assertions(stack, app, new_app):
     other = new_app()
     other.sign_in()
     now = int(time.time())
@@ -110,7 +110,7 @@ def test_assertions_that_are_none(stack, app, new_app):
     assert app.get("/me").expect(200)["phone_number"] is None and log(stack, app) == []
 
 
-def test_two_who_have_proven_a_number_are_an_operators_to_settle(stack, new_app):
+def test_operators_settle_a_number_that_two_users_have_proven(stack, new_app):
     holder, claimant = new_app(), new_app()
     for app in (holder, claimant):
         app.sign_in()
@@ -128,7 +128,7 @@ def test_two_who_have_proven_a_number_are_an_operators_to_settle(stack, new_app)
     assert number not in done(stack, "disputes")
 
 
-def test_a_new_sim_card_costs_nobody_their_place(new_app):
+def test_a_new_sim_card_loses_no_place(new_app):
     owner, maria, next_one = new_app(), new_app(), new_app()
     for app in (owner, maria, next_one):
         app.sign_in()
@@ -138,10 +138,10 @@ def test_a_new_sim_card_costs_nobody_their_place(new_app):
     maria.complete()
     maria.wait_for_group(group)
     maria.save(phone_number=Person().phone).expect(200)
-    process_table.wait_until(lambda: len(owner.members(group)) == 3, 15, "the number to be awaited beside")
+    process_table.wait_until(lambda: len(owner.members(group)) == 3, 15, "a second place for the number")
     states = sorted((member["state"], member["user_id"] or "") for member in owner.members(group))
     assert states == sorted([("member", owner.user_id), ("member", maria.user_id), ("pending", "")])
-    # Whoever has the number next comes in beside, and the one who had it stays.
+    # The number's next user joins beside the former one, who stays.
     next_one.save(display_name="Next One", phone_number=maria.person.phone).expect(200)
     next_one.wait_for_group(group)
     assert {member["user_id"] for member in owner.members(group)} == {owner.user_id, maria.user_id, next_one.user_id}
@@ -149,7 +149,7 @@ def test_a_new_sim_card_costs_nobody_their_place(new_app):
 
 @pytest.fixture(scope="module")
 def own_stack():
-    """A stack that waits as deployments do, and believes one of its providers what it says of numbers."""
+    """A stack with the waiting times of a deployment, which trusts one of its providers for numbers."""
     with short_folder() as folder, new_stack(
             VESTIBULE_LOG_LEVEL="trace", VESTIBULE_PROFILE_PHONE_COOL_DOWN="1d",
             VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json"),
@@ -174,7 +174,7 @@ def signed_in(stack, provider="apple", **claims):
     return app
 
 
-def test_a_provider_that_is_trusted_proves_the_number_as_one_signs_in(own_stack):
+def test_a_trusted_provider_proves_the_number_at_sign_in(own_stack):
     mallory = signed_in(own_stack)
     person = Person()
     mallory.save(display_name="Mallory", phone_number=person.phone).expect(200)
@@ -185,14 +185,14 @@ def test_a_provider_that_is_trusted_proves_the_number_as_one_signs_in(own_stack)
     me = maria.get("/me").expect(200)
     assert (me["phone_number"], me["phone_proven"]) == (person.phone, True)
     assert mallory.get("/me").expect(200)["phone_number"] is None
-    # What the person chooses in the app stays so at the next sign-in.
+    # A number chosen in the app stays at the next sign-in.
     chosen = Person()
     maria.save(phone_number=chosen.phone).expect(200)
     maria.present("google", maria.ask_google(claims=claims)).expect(200)
     assert maria.get("/me").expect(200)["phone_number"] == chosen.phone
 
 
-def test_a_provider_that_is_not_trusted_or_has_not_verified_proves_nothing(own_stack):
+def test_an_untrusted_or_unverified_number_proves_nothing(own_stack):
     person = Person()
     own_stack.confidential.add(person.digits)
     for provider, verified in (("apple", True), ("google", False), ("google", "true")):
@@ -209,7 +209,7 @@ def test_a_number_that_was_given_up_waits_except_for_its_last_user_and_for_a_pro
     maria.save(phone_number=old.phone).expect(200)
     maria.save(phone_number=new.phone).expect(200)
     assert prove(jose, own_stack.backend.assertion(jose.user_id, old.phone)).expect(200)["phone_number"] == old.phone
-    # Nor is anything kept waiting by whoever is gone.
+    # Numbers of a deleted user don't wait either.
     ana = signed_in(own_stack)
     maria.save(phone_number=Person().phone).expect(200)
     ana.save(display_name="Ana", phone_number=new.phone).problem(409, "PHONE_TAKEN", [("phone_number", "PHONE_TAKEN")])
@@ -217,7 +217,7 @@ def test_a_number_that_was_given_up_waits_except_for_its_last_user_and_for_a_pro
     process_table.wait_until(lambda: ana.save(phone_number=new.phone).status == 200, 15, "the number to be free")
 
 
-def test_while_profile_is_away_a_proof_waits(own_stack):
+def test_while_profile_is_down_a_proof_waits(own_stack):
     maria = signed_in(own_stack)
     number = maria.person.phone
     pid = own_stack.process_of("profile")
@@ -226,12 +226,12 @@ def test_while_profile_is_away_a_proof_waits(own_stack):
         assert prove(maria, own_stack.backend.assertion(maria.user_id, number)).status == 202
     finally:
         os.kill(pid, signal.SIGCONT)
-    process_table.wait_until(lambda: maria.get("/me").json.get("phone_number") == number, 30, "the number to be told")
+    process_table.wait_until(lambda: maria.get("/me").json.get("phone_number") == number, 30, "the number to be delivered")
     assert maria.get("/me").expect(200)["phone_proven"] is True
 
 
 def imported(stack, folder, count, source):
-    """People of whom an import knows a number, and who have a seat in a group; with their accounts, and the group."""
+    """Users whose numbers are imported, and who have a place in a group; returns their accounts and the group."""
     found = people(stack, count)
     owner = signed_in(stack)
     owner.save(display_name="Owner", phone_number=owner.person.phone).expect(200)
@@ -241,12 +241,12 @@ def imported(stack, folder, count, source):
     bring_in(stack, folder, "phone-codes", phone_codes(folder / f"{source}.csv", found), "--source-name", source)
     users = [new_id(source, number) for number in range(count)]
     seats = f"SELECT count(*) FROM invites.members WHERE group_id = '{group}' AND user_id IS NOT NULL"
-    process_table.wait_until(lambda: stack.sql(seats) == str(count + 1), 60, "the seats")
+    process_table.wait_until(lambda: stack.sql(seats) == str(count + 1), 60, "the places")
     return list(zip(found, users)), group
 
 
 def expect_old_account(app, person, user, group):
-    """The app is in the account that came in, with all that it had there."""
+    """Checks that the app is in the imported account, with all its data."""
     me = app.get("/me").expect(200)
     assert (me["user_id"], me["display_name"], me["phone_number"], me["missing_fields"]) == (user, person.name, person.phone, [])
     assert app.group_ids() == [group]
@@ -256,10 +256,10 @@ OPENED = ("SELECT kind || ' ' || (details->>'by') FROM identity.security_events 
           "ORDER BY kind DESC")
 
 
-def test_an_imported_account_with_a_number_alone_opens_to_whoever_proves_it(own_stack, tmp_path):
+def test_a_proof_of_its_number_opens_an_imported_account(own_stack, tmp_path):
     stack = own_stack
     (maria, jose), group = imported(stack, tmp_path, 2, "opening")
-    # By a provider that is trusted for it, in the sign-in.
+    # By a trusted provider, during the sign-in.
     person, user = maria
     app = App(stack, person)
     request = app.ask_google(claims={"phone_number": person.phone, "phone_number_verified": True})
@@ -286,7 +286,7 @@ def test_an_imported_account_with_a_number_alone_opens_to_whoever_proves_it(own_
     assert stack.sql(f"SELECT proof FROM profile.phones WHERE user_id = '{user}'") == "assertion"
 
 
-def test_an_imported_account_stays_closed_to_somebody_with_an_account_of_their_own(own_stack, tmp_path):
+def test_an_imported_account_stays_closed_to_a_user_with_data_of_their_own(own_stack, tmp_path):
     stack = own_stack
     ((person, user),), group = imported(stack, tmp_path, 1, "disputed")
     app = signed_in(stack)
@@ -296,7 +296,7 @@ def test_an_imported_account_stays_closed_to_somebody_with_an_account_of_their_o
     assert app.get("/me").expect(200)["phone_number"] == app.person.phone and app.group_ids() == []
     assert f"{person.phone} is account {user}'s" in done(stack, "disputes")
     assert app.create_group()
-    # An operator can't either, since it isn't empty.
+    # An operator can't open it either, since the other account isn't empty.
     refused = account(stack, "open", user, "--for", app.user_id, "--confirm")
     assert refused.returncode == 1 and "ACCOUNT_NOT_ABSORBABLE" in refused.stderr
     assert stack.sql(f"SELECT count(*) FROM identity.provider_identities WHERE user_id = '{user}'") == "0"
@@ -325,7 +325,7 @@ def test_an_operator_opens_an_imported_account(own_stack, tmp_path):
     assert native.returncode == 1 and "ACCOUNT_NOT_OPENABLE" in native.stderr
 
 
-def test_while_invites_is_away_it_is_not_decided_and_the_sign_in_is_tried_again(own_stack, tmp_path):
+def test_while_invites_is_down_the_opening_waits_and_the_sign_in_is_retried(own_stack, tmp_path):
     stack = own_stack
     ((person, user),), group = imported(stack, tmp_path, 1, "away")
     app = App(stack, person)

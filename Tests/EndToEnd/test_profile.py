@@ -142,7 +142,7 @@ def test_all_or_nothing(member, new_app):
     assert app.get("/me").expect(200)["display_name"] is None
 
 
-def test_all_faults_are_told_together(app):
+def test_all_errors_are_reported_together(app):
     app.save(display_name="x", phone_number="12", username="-").problem(422, "DISPLAY_NAME_INVALID", [
         ("display_name", "DISPLAY_NAME_INVALID"), ("phone_number", "PHONE_INVALID"), ("username", "USERNAME_INVALID")])
 

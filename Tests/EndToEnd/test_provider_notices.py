@@ -1,4 +1,4 @@
-"""What Apple and Google tell of their people, through the gateway: signed by the simulator, and by PyJWT with its keys."""
+"""Notices from Apple and Google through the gateway: signed by the simulator, and by PyJWT with its keys."""
 
 import json
 import time
@@ -18,7 +18,7 @@ SECONDS = 15
 
 @pytest.fixture
 def people(stack):
-    """Somebody who signed in with each provider, and the id that it knows them by."""
+    """A user who signed in with each provider, and the provider's id of them."""
     def sign_in(provider):
         app = App(stack)
         app.sign_in(provider)
@@ -30,7 +30,7 @@ def people(stack):
 
 
 def tell(stack, provider, kind, subject=None, to=True, **more):
-    """Has the simulator make a notice, and send it to the gateway unless `to` is false."""
+    """Makes the simulator create a notice, and send it to the gateway unless `to` is false."""
     path = {"apple": APPLE, "google": GOOGLE}[provider]
     order = {"client_id": APPLE_CLIENT if provider == "apple" else GOOGLE_CLIENT, "type": kind, **more}
     if subject:
@@ -60,7 +60,7 @@ def count(stack, **labels):
 
 
 def events(stack, app):
-    """What the audit log has of notices about somebody."""
+    """The audit log's events of notices about a user."""
     rows = stack.sql(
         "SELECT details->>'notice' FROM identity.security_events "
         f"WHERE user_id = '{app.user_id}' AND kind = 'provider_notice' ORDER BY event_id")
@@ -77,11 +77,11 @@ def test_sessions_end(stack, people, provider, kind):
     expect_signed_out(app)
     assert is_signed_in(other)
     assert len(events(stack, app)) == 1
-    # Nothing is left of whom it was about.
+    # The stored notice no longer has its subject.
     process_table.wait_until(
         lambda: stack.sql(f"SELECT count(*) FROM identity.provider_notices WHERE subject = '{subject}'") == "0",
         SECONDS, "the end of the notice")
-    # Tokens say in whole seconds when they were made.
+    # Tokens have their issue time in whole seconds.
     time.sleep(1.1)
     app.sign_in(provider)
     assert is_signed_in(app)
@@ -119,7 +119,7 @@ def test_a_relay_address_that_is_not_forwarded(stack, people):
     assert is_signed_in(app)
 
 
-def test_the_same_notice_again_is_acknowledged_and_does_nothing(stack, people):
+def test_a_repeated_notice_is_acknowledged_and_does_nothing(stack, people):
     app, subject = people("apple")
     stored, repeated = (count(stack, provider="apple", outcome=word) for word in ("stored", "repeated"))
     told = tell(stack, "apple", "consent-revoked", subject, times=3)
@@ -143,7 +143,7 @@ def test_the_same_notice_again_is_acknowledged_and_does_nothing(stack, people):
     ({"issued_in": -31 * 86400}, "NOTICE_EXPIRED", "invalid_request"),
     ({"issued_in": 3600}, "NOTICE_EARLY", "invalid_request"),
     ({"omit": ["jti"]}, "NOTICE_MALFORMED", "invalid_request")])
-def test_forged_and_foreign_ones(stack, people, overrides, code, word):
+def test_forged_and_foreign_notices(stack, people, overrides, code, word):
     for provider in ("apple", "google"):
         app, subject = people(provider)
         before = count(stack, provider=provider, outcome=code.lower())
@@ -158,7 +158,7 @@ def test_forged_and_foreign_ones(stack, people, overrides, code, word):
         assert is_signed_in(app)
 
 
-def test_what_is_no_notice(stack, people):
+def test_malformed_notices(stack, people):
     app, _ = people("google")
     for text in ("", "x", "a.b.c", app.access_token, app.ask_google()["id_token"]):
         assert post_google(stack.gateway, text).expect(400)["code"] in ("NOTICE_MALFORMED", "NOTICE_SIGNATURE")
@@ -170,7 +170,7 @@ def test_what_is_no_notice(stack, people):
 # By another implementation
 
 def provider_key(stack, provider):
-    """The simulator's key of today, as its state file has it."""
+    """The simulator's current key, from its state file."""
     path = process_table.environment(stack.process_of("simulator"))["VESTIBULE_SIMULATOR_STATE_FILE"]
     with open(path) as file:
         return json.load(file)["keys"][provider][0]
@@ -186,7 +186,7 @@ def test_pyjwt_verifies_what_the_simulator_signs(stack):
         assert claims["jti"] == told["jti"]
 
 
-def test_what_pyjwt_signs_is_taken(stack, people):
+def test_notices_signed_by_pyjwt_are_accepted(stack, people):
     app, subject = people("google")
     pem = provider_key(stack, "google")
     kid = jwt.get_unverified_header(tell(stack, "google", "verification", to=False)["notice"])["kid"]

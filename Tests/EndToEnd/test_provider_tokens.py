@@ -1,5 +1,5 @@
-"""Apple's refresh tokens in identity's vault: kept behind sign-ins, sealed under another key while all runs, and revoked until the
-provider has answered."""
+"""Apple's refresh tokens in identity's vault: kept after sign-ins, sealed under another key while the system runs, and revoked
+until the provider has answered."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from metrics import Metrics
 from stack import new_stack, run_vestibule
 
 SECONDS = 30
-# A round of revoking each 5 seconds, of sealing anew each 30.
+# Revocation runs each 5 seconds, sealing again each 30.
 ROUND_SECONDS = 20
 PASS_SECONDS = 60
 
@@ -39,7 +39,7 @@ def tokens_of(app, columns="state"):
 
 
 def sign_in(stack):
-    """Somebody new, whose token is kept."""
+    """A new user, whose token is kept."""
     app = App(stack)
     app.sign_in()
     process_table.wait_until(lambda: tokens_of(app) == "kept", SECONDS, lambda: f"a token; there is {tokens_of(app)!r}")
@@ -47,12 +47,12 @@ def sign_in(stack):
 
 
 def delete(app):
-    # Nothing is left to be told, since a token is kept.
+    # The answer lists no consents, since a token is kept.
     assert app.delete().status == 204
 
 
 def is_told_the_name(app):
-    """Whether Apple takes the person for somebody new, as it does once their consent is gone."""
+    """Whether Apple treats the person as new, as it does once their consent is gone."""
     app.ask_apple()
     return app.told_user is not None
 
@@ -68,7 +68,7 @@ def rotate(stack, *arguments):
     return result.stdout
 
 
-def test_a_sign_in_leaves_a_sealed_token(own_stack):
+def test_a_sign_in_stores_a_sealed_token(own_stack):
     before = calls(own_stack, "token")
     app = sign_in(own_stack)
     assert calls(own_stack, "token") == before + 1
@@ -76,7 +76,7 @@ def test_a_sign_in_leaves_a_sealed_token(own_stack):
     # Nonce and tag are 28 bytes; the simulator's tokens are longer than forty.
     assert int(length) > 68 and (is_new, client) == ("t", "com.example.app")
     assert tokens_of(app, "position('r' || chr(46) IN encode(sealed_token, 'escape'))") == "0"
-    # Signing in again brings another code; there is still one token.
+    # Signing in again sends another code; there is still one token.
     app.sign_in()
     process_table.wait_until(lambda: calls(own_stack, "token") == before + 2, SECONDS, "the second exchange")
     assert tokens_of(app) == "kept"
@@ -99,7 +99,7 @@ def test_a_token_is_revoked_once_the_provider_answers(own_stack):
     assert is_told_the_name(app)
 
 
-def test_another_vault_key_takes_over_while_all_runs(own_stack):
+def test_the_vault_key_is_replaced_while_the_system_runs(own_stack):
     first, second = sign_in(own_stack), sign_in(own_stack)
     old = tokens_of(first, "key_id")
     assert " is published" in rotate(own_stack, "--every", "0s")
@@ -116,7 +116,7 @@ def test_another_vault_key_takes_over_while_all_runs(own_stack):
         "all to be sealed anew")
     assert len({tokens_of(app, "key_id") for app in (first, second, between)}) == 1
     assert Metrics(metrics).sum("vestibule_identity_provider_tokens_resealed_total") >= 2
-    # What was sealed anew is what the provider gave.
+    # The resealed token is the one that the provider gave.
     for app in (first, between):
         delete(app)
         wait_until_revoked(app)
@@ -131,11 +131,11 @@ def kill_identity(stack):
     stack.wait_for_restart("identity", before)
 
 
-def test_identity_that_is_killed_while_it_seals_anew_loses_no_token(own_stack):
-    """In the middle of the transaction: what was sealed anew in it is as it was, and is sealed anew after the start."""
+def test_identity_that_is_killed_while_it_reseals_loses_no_token(own_stack):
+    """The kill happens within the transaction: its rows are unchanged, and are sealed again after the start."""
     apps = [sign_in(own_stack) for _ in range(3)]
     old = tokens_of(apps[0], "key_id")
-    # Whoever writes a row of another key waits for as long as it takes to be killed.
+    # A write of a row with another key waits, so that it can be killed.
     sql(own_stack, """
         CREATE FUNCTION wait_for_the_end() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(4); RETURN NULL; END $$;
         CREATE TRIGGER waits AFTER UPDATE OF key_id ON provider_grants
@@ -157,7 +157,7 @@ def test_identity_that_is_killed_while_it_seals_anew_loses_no_token(own_stack):
         wait_until_revoked(app)
 
 
-def test_what_google_granted_is_revoked_as_well(own_stack):
+def test_googles_tokens_are_revoked_as_well(own_stack):
     app = App(own_stack)
     order = {"client_id": GOOGLE_CLIENT, "nonce": sha256_hex("raw nonce"), "person": app.person.simulated}
     answer = own_stack.simulator.post("/control/google/sign-in", order).expect(200)
@@ -171,7 +171,7 @@ def test_what_google_granted_is_revoked_as_well(own_stack):
     assert own_stack.simulator.get("/control/counts").expect(200)["google"]["revoke"] == before + 1
 
 
-def test_identity_that_is_killed_revokes_after_it_is_back(own_stack):
+def test_identity_that_is_killed_revokes_after_its_restart(own_stack):
     app = sign_in(own_stack)
     own_stack.simulator.post("/control/misbehave", {
         "provider": "apple", "endpoint": "revoke", "mode": "slow", "delay_ms": 60000, "times": 1}).expect(200)
@@ -185,12 +185,12 @@ def test_identity_that_is_killed_revokes_after_it_is_back(own_stack):
     assert is_told_the_name(app)
 
 
-def test_whom_apple_refuses_is_signed_out(own_stack):
+def test_a_user_whom_apple_refuses_is_signed_out(own_stack):
     app, other = sign_in(own_stack), sign_in(own_stack)
     own_stack.simulator.post("/control/misbehave", {
         "provider": "apple", "endpoint": "token", "mode": "error", "status": 400, "error": "invalid_grant", "times": 1,
     }).expect(200)
-    # Its day is over in the database, and its session is older than that.
+    # The check is made due in the database, and the session is older.
     sql(own_stack, f"""
         UPDATE provider_grants SET next_at = now() - interval '1 second' WHERE user_id = '{app.user_id}';""")
     process_table.wait_until(lambda: tokens_of(app) == "", SECONDS, "the check")

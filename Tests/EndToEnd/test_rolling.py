@@ -1,4 +1,4 @@
-"""A gateway that is replaced under load behind HAProxy: not one request fails, whichever way HAProxy passes them on."""
+"""A gateway is replaced under load behind HAProxy: no request fails, whichever way HAProxy forwards them."""
 
 import contextlib
 import signal
@@ -10,10 +10,10 @@ from proxies import Way, haproxy
 from stack import free_ports
 from steady_load import KeptConnection, SteadyLoad, Streams
 
-# Not what is tested here: the load is a few accounts' from few addresses.
+# Limits are not tested here: the load is a few accounts' from few addresses.
 LIMITS = {f"{kind}_{part}": "1000000" for kind in ("ADDRESS", "ACCOUNT", "CHANGES") for part in ("PER_SECOND", "BURST")}
 STOP_SECONDS = 30
-# Longer than HAProxy takes to see that a gateway is not ready any more: three checks.
+# Longer than HAProxy needs to notice that a gateway is not ready any more: three checks.
 DRAIN_DELAY = "500ms"
 STEADY_SECONDS = 1.0
 ROUNDS = 2
@@ -43,9 +43,9 @@ class Gateways:
             self._stack, port=int(self.addresses[name].split(":")[1]), DRAIN_DELAY=DRAIN_DELAY, **LIMITS))
 
     def replace(self, name):
-        """Ends one as an orchestrator does, and starts the next; gives how long the end took."""
+        """Stops a gateway as an orchestrator does, and starts the next; returns how long the stop took."""
         begun = time.monotonic()
-        # Sends SIGTERM, waits for the end, and looks at the status.
+        # Sends SIGTERM, waits for the end, and checks the status.
         self._running.pop(name).close()
         seconds = time.monotonic() - begun
         self._start(name)
@@ -53,7 +53,7 @@ class Gateways:
 
 
 def ways(addresses):
-    """Connections as they are; requests one by one over HTTP/1.1; requests over HTTP/2."""
+    """Ways to forward: connections unchanged; requests over HTTP/1.1; requests over HTTP/2."""
     return [
         Way("pass", addresses),
         Way("one", addresses, mode="http"),
@@ -76,7 +76,7 @@ def test_no_request_fails_while_each_is_replaced(stack, new_app, tmp_path):
                 for name in gateways.addresses:
                     time.sleep(STEADY_SECONDS)
                     seconds = gateways.replace(name)
-                    # It waits as long as it was told to, and for nobody who is idle.
+                    # It waits for the configured time, and not for idle connections.
                     assert 0.5 <= seconds < STOP_SECONDS / 3, seconds
                     wait_until(lambda: all(states()[way, name] == "UP" for way in WAYS), 10, lambda: f"HAProxy: {states()}")
             time.sleep(STEADY_SECONDS)
@@ -92,7 +92,7 @@ def signed_in(new_app):
     return app.access_token
 
 
-def test_readiness_is_taken_back_before_anything_is_refused(stack):
+def test_readiness_ends_before_requests_are_refused(stack):
     with another_gateway(stack, DRAIN_DELAY="2s") as gateway:
         idle = gateway.connect()
         idle.request("GET", "/healthz")
@@ -100,7 +100,7 @@ def test_readiness_is_taken_back_before_anything_is_refused(stack):
         gateway.get("/readyz").expect(200)
         gateway.process.send_signal(signal.SIGTERM)
         wait_until(lambda: gateway.get("/readyz").status == 503, 1.5, "readiness to be taken back")
-        # New connections and those that are there are served as before.
+        # New and existing connections are served as before.
         gateway.get("/healthz").expect(200)
         idle.request("GET", "/healthz")
         response = idle.getresponse()
@@ -108,8 +108,8 @@ def test_readiness_is_taken_back_before_anything_is_refused(stack):
         gateway.process.wait(timeout=STOP_SECONDS)
 
 
-def test_connections_are_told_that_they_end(stack, new_app):
-    """By Connection: close and GOAWAY, and none is cut before its client could know."""
+def test_connections_announce_their_end(stack, new_app):
+    """By Connection: close and GOAWAY; none is cut before its client could know."""
     with another_gateway(stack) as gateway:
         idle = gateway.connect()
         idle.request("GET", "/healthz")
@@ -121,6 +121,6 @@ def test_connections_are_told_that_they_end(stack, new_app):
         idle.request("GET", "/healthz")
         response = idle.getresponse()
         assert (response.status, response.headers["Connection"]) == (200, "close") and response.read()
-        # Asked after GOAWAY was sent, and answered all the same: the client could not know of it yet.
+        # Sent after GOAWAY, and answered all the same: the client could not know of it yet.
         assert streams() and streams.is_leaving
         gateway.process.wait(timeout=STOP_SECONDS)

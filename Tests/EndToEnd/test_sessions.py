@@ -1,4 +1,4 @@
-"""Sessions: refresh with rotation, retry and theft; sign-out; access tokens that are none."""
+"""Sessions: refresh with rotation, retry and theft; sign-out; invalid access tokens."""
 
 import concurrent.futures
 import http.client
@@ -22,21 +22,21 @@ def test_rotation(app):
     assert second["is_new_user"] is False
     for name in ("user_id", "session_id", "suggested_display_name", "missing_fields", "token_type", "expires_in"):
         assert second[name] == first[name], name
-    # The older access token stays good until it expires: requests under way must not fail.
+    # The older access token stays valid until it expires: requests in progress must not fail.
     for answer in (first, second):
         app.gateway.get("/me", token=answer["access_token"]).expect(200)
 
 
-def test_a_retry_of_a_lost_answer_brings_the_same_refresh_token(app):
+def test_a_retry_of_a_lost_answer_returns_the_same_refresh_token(app):
     before = app.refresh_token
     after = app.refresh(before).expect(200)["refresh_token"]
     for _ in range(3):
         assert app.refresh(before).expect(200)["refresh_token"] == after
-    # And the chain goes on from there.
+    # The chain continues from there.
     assert app.refresh(after).expect(200)["refresh_token"] not in (before, after)
 
 
-def test_refreshes_at_the_same_moment_agree(app):
+def test_concurrent_refreshes_agree(app):
     before = app.refresh_token
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         answers = [each.expect(200) for each in pool.map(lambda _: app.refresh(before), range(16))]
@@ -45,7 +45,7 @@ def test_refreshes_at_the_same_moment_agree(app):
 
 
 def passed(app, stack, seconds=61):
-    """What happened to the session happened that much earlier."""
+    """Moves the session's history into the past by this time."""
     moved = stack.sql(f"""
         UPDATE identity.sessions SET rotated_at = rotated_at - interval '{seconds} seconds',
             acknowledged_at = acknowledged_at - interval '{seconds} seconds'
@@ -62,12 +62,12 @@ def test_an_older_token_is_theft_and_ends_the_session(app, stack):
     passed(app, stack)
     current = app.refresh_token
     app.gateway.post("/auth/refresh", {"refresh_token": stolen}).problem(401, "REFRESH_TOKEN_REUSED")
-    # Nothing of that session is worth anything any more.
+    # No token of that session is valid any more.
     for token in access:
         app.gateway.get("/me", token=token).problem(401, "SESSION_REVOKED")
     for token in (current, stolen):
         app.gateway.post("/auth/refresh", {"refresh_token": token}).problem(401, "SESSION_REVOKED")
-    # The person signs in again and is who they were.
+    # The user signs in again to the same account.
     user_id = app.user_id
     assert app.sign_in()["user_id"] == user_id
     app.get("/me").expect(200)
@@ -85,13 +85,13 @@ def test_theft_ends_one_session_and_no_other(app, new_app, stack):
     other.refresh().expect(200)
 
 
-def test_an_answer_that_was_lost_signs_nobody_out(app, stack):
+def test_a_lost_answer_signs_nobody_out(app, stack):
     before = app.refresh_token
     lost = app.gateway.post("/auth/refresh", {"refresh_token": before}).expect(200)
     passed(app, stack)
     sibling = app.gateway.post("/auth/refresh", {"refresh_token": before}).expect(200)
     assert sibling["refresh_token"] != lost["refresh_token"]
-    # It is used. Whoever has the lost one comes too late.
+    # It is used. A client with the lost one comes too late.
     app.gateway.get("/me", token=sibling["access_token"]).expect(200)
     process_table.wait_until(
         lambda: stack.sql(f"""
@@ -104,7 +104,7 @@ def test_an_answer_that_was_lost_signs_nobody_out(app, stack):
 
 
 class CuttingProxy:
-    """Passes bytes on to the gateway, and cuts connections: `after` "request", once the whole of it was passed on, or "answer",
+    """Passes bytes on to the gateway, and cuts connections: `after` "request", once it was passed on completely, or "answer",
     once half of it was."""
 
     def __init__(self, address):
@@ -117,7 +117,7 @@ class CuttingProxy:
         self.thread.start()
 
     def close(self):
-        """Ends it."""
+        """Stops it."""
         self.listener.close()
 
     def _serve(self):
@@ -134,7 +134,7 @@ class CuttingProxy:
         server.sendall(request)
         if self.after == "request":
             self.cuts += 1
-            # The gateway goes on with what it has: its answer has nobody.
+            # The gateway processes the request; nobody gets its answer.
             self._message(server)
             return
         answer = self._message(server)
@@ -158,7 +158,7 @@ class CuttingProxy:
 
 
 def test_a_proxy_that_cuts_signs_nobody_out(app, stack):
-    """After the request and after half of the answer, in each pattern; between tries the grace passes or doesn't."""
+    """After the request and after half of the answer, in each pattern; between tries the grace period passes or doesn't."""
     proxy = CuttingProxy(stack.addresses["gateway"])
     try:
         for cuts in itertools.product(["request", "answer"], [0, 61], repeat=2):
@@ -178,7 +178,7 @@ def test_a_proxy_that_cuts_signs_nobody_out(app, stack):
 
 
 def refresh_by(port, token):
-    """A refresh at a port, on a connection of its own; throws if there is no whole answer."""
+    """A refresh at a port, on a separate connection; raises an error if the answer is incomplete."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         connection.request(
@@ -202,14 +202,14 @@ def test_a_session_over_its_limit(app, stack):
 
 
 @pytest.mark.parametrize("kind", ["nonsense", "access_token", "id_token", "changed", "cut", "other prefix"])
-def test_no_refresh_token(app, kind):
+def test_invalid_refresh_tokens(app, kind):
     good = app.refresh_token
     changed = good[:-1] + ("A" if good[-1] != "A" else "B")
     token = {
         "nonsense": "x", "changed": changed, "cut": good[:-4], "other prefix": good.replace("vrt1_", "vrt2_"),
     }.get(kind) or app.session[kind]
     app.gateway.post("/auth/refresh", {"refresh_token": token}).problem(401, "REFRESH_TOKEN_INVALID")
-    # A forged token is no theft: the session lives on.
+    # A forged token is not theft: the session stays valid.
     app.refresh().expect(200)
 
 
@@ -218,7 +218,7 @@ def test_sign_out_by_access_token(app):
     assert answer.status == 204 and answer.content == b""
     app.get("/me").problem(401, "SESSION_REVOKED")
     app.gateway.post("/auth/refresh", {"refresh_token": app.refresh_token}).problem(401, "SESSION_REVOKED")
-    # Once more is as good as once.
+    # Repeating it succeeds.
     app.post("/auth/sign-out").expect(204)
 
 
@@ -234,9 +234,9 @@ def test_sign_out_of_one_session_leaves_the_others(app, new_app):
     other.get("/me").expect(200)
 
 
-def test_sign_out_of_nobody(gateway):
+def test_sign_out_with_an_unknown_token(gateway):
     gateway.post("/auth/sign-out").problem(401, "AUTHENTICATION_REQUIRED")
-    # RFC 7009 section 2.2: an unknown token is one that is worth nothing already.
+    # RFC 7009 section 2.2: an unknown token is invalid already.
     gateway.post("/auth/sign-out", {"refresh_token": "unknown"}).expect(204)
 
 
@@ -250,18 +250,18 @@ def test_routes_that_need_a_session(gateway):
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "a b", "x" * 9000])
-def test_no_access_token(gateway, token):
+def test_invalid_access_tokens(gateway, token):
     answer = gateway.send("GET", "/me", headers={"Authorization": b"Bearer " + token.encode()})
     answer.problem(401, "ACCESS_TOKEN_INVALID")
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token"])
-def test_our_other_tokens_are_no_access_tokens(app, kind):
+def test_our_other_tokens_are_not_access_tokens(app, kind):
     app.gateway.get("/me", token=app.session[kind]).problem(401, "ACCESS_TOKEN_INVALID")
 
 
-def test_a_providers_token_is_no_access_token(app):
+def test_a_providers_token_is_not_an_access_token(app):
     app.gateway.get("/me", token=app.ask_apple()["identity_token"]).problem(401, "ACCESS_TOKEN_INVALID")
 
 
@@ -281,7 +281,7 @@ def test_expired_access_token(app, stack):
     answer = app.gateway.get("/me", token=expired)
     answer.problem(401, "ACCESS_TOKEN_EXPIRED")
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
-    # It still says whose session to end.
+    # It still identifies the session to end.
     app.gateway.post("/auth/sign-out", token=expired).expect(204)
     app.get("/me").problem(401, "SESSION_REVOKED")
 
@@ -290,10 +290,10 @@ def test_expired_access_token(app, stack):
     dict(iss="http://127.0.0.1:1"), dict(aud="another"), dict(sub=None), dict(exp=None), dict(sid="x"),
     dict(header={"typ": "JWT"}), dict(header={"kid": "unknown"}), dict(header={"alg": "none"}),
     dict(header={"alg": "ES384"})], ids=str)
-def test_access_token_of_a_wrong_form(app, stack, change):
+def test_malformed_access_tokens(app, stack, change):
     app.gateway.get("/me", token=forge(app, stack, **change)).problem(401, "ACCESS_TOKEN_INVALID")
 
 
-def test_access_token_of_a_session_that_is_not_there(app, stack):
+def test_access_token_of_a_missing_session(app, stack):
     token = forge(app, stack, sid="018f0000-0000-7000-8000-000000000000")
     app.gateway.get("/me", token=token).problem(401, "SESSION_INVALID")

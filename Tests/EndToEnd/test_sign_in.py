@@ -1,4 +1,4 @@
-"""Signing in with Apple and with Google: what is told, what is kept, and which session it brings."""
+"""Signing in with Apple and with Google: what is returned, what is stored, and which session is opened."""
 
 import concurrent.futures
 import time
@@ -42,7 +42,7 @@ def test_our_tokens_verify_by_our_published_keys(app, gateway):
     assert header["typ"] == "JWT" and claims["aud"] == "com.example.app" and claims["sub"] == app.user_id
 
 
-def test_apple_tells_the_name_once_and_it_is_kept(new_app):
+def test_apples_name_comes_once_and_is_kept(new_app):
     app = new_app()
     first = app.sign_in()
     assert app.told_user["name"] == {"firstName": app.person.given_name, "lastName": app.person.family_name}
@@ -54,8 +54,8 @@ def test_apple_tells_the_name_once_and_it_is_kept(new_app):
     assert again["suggested_display_name"] == app.person.name
 
 
-def test_a_name_told_with_a_refused_sign_in_is_not_needed(new_app):
-    """A name that could be no display name is dropped, and nobody is kept out for it."""
+def test_an_invalid_name_does_not_prevent_a_sign_in(new_app):
+    """A name that can't be a display name is dropped."""
     app = new_app()
     answer = app.present("apple", app.ask_apple() | {"full_name": "x" * 500, "email": "no e-mail"}).expect(200)
     assert answer["suggested_display_name"] is None
@@ -68,19 +68,19 @@ def test_optional_members_may_be_absent_or_null(new_app):
 
 
 @pytest.mark.parametrize("provider", ["apple", "google"])
-def test_the_same_token_within_a_minute_brings_the_same_session(new_app, provider):
+def test_the_same_token_within_a_minute_returns_the_same_session(new_app, provider):
     app = new_app()
     request = app.ask_apple() if provider == "apple" else app.ask_google()
     first = app.present(provider, request).expect(200)
     again = app.present(provider, request).expect(200)
     for name in ("session_id", "user_id", "refresh_token", "is_new_user", "suggested_display_name"):
         assert again[name] == first[name], name
-    # Each of the two access tokens is good.
+    # Both access tokens are valid.
     for answer in (first, again):
         app.gateway.get("/me", token=answer["access_token"]).expect(200)
 
 
-def test_the_same_token_at_the_same_moment_brings_one_session(new_app):
+def test_concurrent_sign_ins_with_one_token_open_one_session(new_app):
     app = new_app()
     request = app.ask_apple()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -88,7 +88,7 @@ def test_the_same_token_at_the_same_moment_brings_one_session(new_app):
     assert len({(each["session_id"], each["user_id"], each["refresh_token"]) for each in answers}) == 1
 
 
-def test_a_first_sign_in_twice_at_the_same_moment_makes_one_account(new_app):
+def test_concurrent_first_sign_ins_make_one_account(new_app):
     app = new_app()
     requests = [app.ask_apple() for _ in range(4)]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -99,7 +99,7 @@ def test_a_first_sign_in_twice_at_the_same_moment_makes_one_account(new_app):
 
 
 def test_the_same_person_at_apple_and_google_has_two_accounts(stack, new_app):
-    """An e-mail is no key: only the provider's subject is."""
+    """An e-mail doesn't identify an account: only the provider's subject does."""
     apple = new_app()
     apple.sign_in("apple")
     google = App(stack, apple.person)
@@ -112,14 +112,14 @@ def test_google(new_app):
     answer = app.sign_in("google")
     assert answer["is_new_user"] is True
     assert answer["missing_fields"] == ["display_name", "phone_number"]
-    # Google's token carries the name.
+    # Google's token contains the name.
     assert answer["suggested_display_name"] == app.person.name
     assert tokens.parts(app.access_token)[1]["client_id"] == "example.apps.googleusercontent.com"
     assert app.sign_in("google")["is_new_user"] is False
 
 
 def test_google_with_the_raw_nonce(new_app):
-    """Some of Google's libraries hand on the nonce as it is, others its hash."""
+    """Some of Google's libraries pass the nonce unchanged, others its hash."""
     app = new_app()
     nonce = "raw-nonce-of-a-web-client"
     app.present("google", app.ask_google(nonce, claim_nonce=nonce)).expect(200)
@@ -130,7 +130,7 @@ def test_google_writes_its_issuer_in_two_ways(new_app):
     app.present("google", app.ask_google(issuer="accounts.google.com")).expect(200)
 
 
-def test_googles_name_gives_way_to_what_the_app_was_told(new_app, stack):
+def test_the_name_in_the_request_wins_over_googles(new_app, stack):
     app = new_app()
     stack.confidential.add("Quetzalcoatl")
     answer = app.present("google", app.ask_google() | {"full_name": "Quetzalcoatl", "email": app.person.email})
@@ -138,7 +138,7 @@ def test_googles_name_gives_way_to_what_the_app_was_told(new_app, stack):
 
 
 def test_truth_values_as_texts(new_app):
-    """Apple sends "true" where it means true."""
+    """Apple sends the text "true" for true."""
     app = new_app()
     app.present("apple", app.ask_apple(text_booleans=True)).expect(200)
 

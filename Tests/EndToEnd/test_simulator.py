@@ -35,7 +35,7 @@ def test_apple(stack):
     assert claims["c_hash"] == base64.urlsafe_b64encode(half).rstrip(b"=").decode()
 
 
-def test_apple_tells_the_user_once_to_each_client(stack):
+def test_apple_sends_the_name_once_to_each_client(stack):
     person = Person().simulated
     assert "user" in ask(stack, "apple", person)
     assert "user" not in ask(stack, "apple", person)

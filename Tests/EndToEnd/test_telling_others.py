@@ -36,7 +36,7 @@ def introspect(gateway, token, secret):
         headers={"Content-Type": "application/x-www-form-urlencoded", "Authorization": f"Basic {credentials}"})
 
 
-def test_a_token_is_told_while_its_session_lives(asked, secret, app):
+def test_a_token_is_active_while_its_session_lives(asked, secret, app):
     told = introspect(asked, app.access_token, secret).expect(200)
     assert told["active"] is True and told["token_use"] == "access_token" and told["sub"] == app.user_id
     assert told["sid"] == app.session["session_id"] and told["client_id"] == "com.example.app"
@@ -48,7 +48,7 @@ def test_a_token_is_told_while_its_session_lives(asked, secret, app):
         assert introspect(asked, token, secret).expect(200) == {"active": False}
 
 
-def test_nobody_else_is_told(asked, gateway, app, secret):
+def test_nobody_else_may_introspect(asked, gateway, app, secret):
     for wrong in (secret[:-1], "", app.access_token):
         answer = introspect(asked, app.access_token, wrong)
         assert answer.status == 401 and answer.json["error"] == "invalid_client"

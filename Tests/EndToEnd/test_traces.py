@@ -1,4 +1,4 @@
-"""Traces, as a collector of another make gets them: what is in them, what must not be, and what a bad collector does."""
+"""Traces, as another vendor's collector gets them: their content, what must not be in them, and bad collectors."""
 
 import re
 import secrets
@@ -16,7 +16,7 @@ from stack import MEASURED, clean_environment, free_ports, new_stack, program
 SERVER, CLIENT, PRODUCER = 2, 3, 4
 ERROR = 2
 API_KEY = "a key that nobody prints"
-# What may be said of a span. Anything else needs a look at whether it can hold something of a person.
+# The allowed attributes of a span. Before adding one, check that it can't contain personal data.
 ATTRIBUTES = {
     "db.query.summary", "db.query.text", "db.response.status_code", "db.system.name", "error.type", "http.request.method",
     "http.response.status_code", "http.route", "rpc.grpc.status_code", "rpc.method", "rpc.service", "rpc.system",
@@ -99,7 +99,7 @@ def test_a_sign_in_is_one_trace(traced):
 
 
 def test_an_event_is_in_the_trace_of_its_write(traced):
-    """From the save of a number to the group that it lands in, at another service."""
+    """From the save of a number to the group that its user joins, at another service."""
     stack, collector = traced
     app = App(stack)
     app.sign_in()
@@ -117,7 +117,7 @@ def test_an_event_is_in_the_trace_of_its_write(traced):
     assert one(spans, "vestibule-invites", SERVER, applied).span.parent_span_id == call.span.span_id
 
 
-def test_a_callers_trace_goes_on(traced):
+def test_a_callers_trace_is_continued(traced):
     stack, collector = traced
     app = App(stack)
     app.sign_in()
@@ -132,7 +132,7 @@ def test_a_callers_trace_goes_on(traced):
     assert one(spans, "vestibule-gateway", SERVER, "GET /me").span.parent_span_id.hex() == parent
     ids = {each.span.span_id for each in spans}
     assert all(each.span.parent_span_id in ids or each.span.parent_span_id.hex() == parent for each in spans)
-    # Whoever says that it is not sampled is believed, and its calls are in no trace.
+    # A caller's flag that the trace isn't sampled is respected: its calls are in no trace.
     quiet, _, header = new_parent(sampled="00")
     app.get("/me", headers={"traceparent": header}).expect(200)
     trace, _, header = new_parent()
@@ -142,8 +142,8 @@ def test_a_callers_trace_goes_on(traced):
     assert quiet in stack.logs()["identity.log"], "but the log has it"
 
 
-def test_spans_say_nothing_of_people(traced):
-    """Whatever is done and refused: ids, tokens, names, numbers and e-mails stand in no span."""
+def test_spans_contain_no_personal_data(traced):
+    """Whatever is done and refused: no span contains ids, tokens, names, numbers or e-mails."""
     stack, collector = traced
     app, other = App(stack), App(stack)
     app.sign_in()
@@ -178,7 +178,7 @@ def test_spans_say_nothing_of_people(traced):
         assert set(each.attributes) <= ATTRIBUTES, each
         assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-", str(each.attributes)), each
     assert {each.attributes["http.request.method"] for each in everything if each.span.name == "HTTP"} <= {"_OTHER"}
-    # Polling, health and what the exporter itself does are in no trace.
+    # Polling, health checks and the exporter's own calls are in no trace.
     assert not [each for each in everything if re.search("Health|TraceService|healthz|readyz", each.span.name)]
     assert not [each for each in everything if each.attributes.get("db.system.name") and not each.span.parent_span_id]
     spans_told = Metrics(stack.metrics_addresses["identity"])
@@ -187,7 +187,7 @@ def test_spans_say_nothing_of_people(traced):
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_another_protocol_is_refused_in_a_sentence(name):
+def test_an_unsupported_protocol_is_refused(name):
     environment = {**clean_environment(), "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
                    "OTEL_EXPORTER_OTLP_HEADERS": f"no pair of {API_KEY}", "VESTIBULE_LOG_LEVEL": "loud"}
     ended = subprocess.run([program(name), "serve"], env=environment, capture_output=True, text=True, timeout=30)
@@ -200,7 +200,7 @@ def test_another_protocol_is_refused_in_a_sentence(name):
 
 
 @pytest.mark.parametrize("hangs", [False, True], ids=["down", "hangs"])
-def test_a_bad_collector_costs_spans_and_no_calls(hangs):
+def test_a_bad_collector_loses_spans_and_delays_no_calls(hangs):
     with running_collector(hangs=True) as (_, slow):
         port = slow if hangs else free_ports(1)[0]
         with new_stack(

@@ -1,4 +1,4 @@
-"""What changes in somebody's groups, as their apps are told of it: `GET /me/events` and `GroupService/WatchGroups`."""
+"""Changes in a user's groups, as their apps get them: `GET /me/events` and `GroupService/WatchGroups`."""
 
 import collections
 import json
@@ -21,19 +21,19 @@ from stack import free_ports, new_stack
 from watching import Watching
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/groups/watching-groups.md"
-# How the function of the page begins.
+# The first line of the page's function.
 FUNCTION = "// Calls back"
-# Of random operations.
+# The number of random operations.
 OPERATIONS = 300
 # Sessions end within a fraction of a second; a busy machine gets more.
 ENDED_SECONDS = 10
-# Operations that an app misses at most: many more are told as one.
+# The most operations that an app misses: many more are sent as one.
 AWAY_MAX = 12
-# How often an app that is told to come again does so before a server is back.
+# How often an app reconnects before a server is back.
 TRIES = 200
 
 
-def test_a_phone_lands_in_its_group_without_asking(member, new_app):
+def test_a_phone_sees_its_new_group_without_polling(member, new_app):
     guest = new_app()
     guest.sign_in()
     group = member.create_group()
@@ -46,7 +46,7 @@ def test_a_phone_lands_in_its_group_without_asking(member, new_app):
     assert guest.group_ids() == [group]
 
 
-def test_only_what_concerns_somebody(member, new_app):
+def test_users_get_only_their_own_changes(member, new_app):
     other = new_app()
     other.sign_in()
     with Watching(member) as watching, Watching(other) as elsewhere:
@@ -57,7 +57,7 @@ def test_only_what_concerns_somebody(member, new_app):
         assert {change["group_id"] for change in elsewhere.changes} == {own}
 
 
-def test_what_was_missed_is_told_once(member):
+def test_missed_changes_are_sent_once(member):
     group = member.create_group()
     with Watching(member) as first:
         seen = member.invite(Person(), group)
@@ -73,8 +73,8 @@ def test_what_was_missed_is_told_once(member):
         assert unknown.events == [("reset", {})]
 
 
-def test_a_position_is_gone_on_from_as_it_was_given_and_by_its_account(stack, member, new_app):
-    """And no time, number or length in it ends a service."""
+def test_a_position_must_be_unchanged_and_of_the_same_account(stack, member, new_app):
+    """No time, number or length in it makes a service fail."""
     member.create_group()
     with Watching(member) as watching:
         member.create_group()
@@ -86,7 +86,7 @@ def test_a_position_is_gone_on_from_as_it_was_given_and_by_its_account(stack, me
     running = stack.process_of("invites")
     stranger = new_app()
     stranger.sign_in()
-    # One who is gone counts for ten seconds more.
+    # A client that disconnected counts for ten seconds more.
     with another_gateway(stack, WATCHES_PER_ACCOUNT="100") as gateway:
         for position in forged:
             with Watching(member, tokens.encode(position), client=gateway) as other:
@@ -110,7 +110,7 @@ def test_the_end_of_the_session_ends_the_stream(member, ending):
         assert time.monotonic() - begun < ENDED_SECONDS
 
 
-def test_another_session_goes_on(member, stack):
+def test_another_session_continues(member, stack):
     other = App(stack, member.person)
     other.sign_in()
     assert other.user_id == member.user_id
@@ -122,12 +122,12 @@ def test_another_session_goes_on(member, stack):
         assert not stays.is_over
 
 
-def test_one_account_watches_from_so_many_places(stack, member):
+def test_the_streams_of_an_account_are_limited(stack, member):
     with another_gateway(stack, WATCHES_PER_ACCOUNT="2") as gateway:
         first, second = Watching(member, client=gateway), Watching(member, client=gateway)
         gateway.get("/me/events", token=member.access_token).problem(429, "TOO_MANY_WATCHES")
         first.close()
-        # Over HTTP/1.1 one who is gone may as well have ended its half alone, for ten seconds.
+        # Over HTTP/1.1 a client that disconnected may have closed its half only, so it counts for ten seconds more.
         deadline = time.monotonic() + 20
         third = Watching(member, client=gateway)
         while third.answer.status == 429 and time.monotonic() < deadline:
@@ -171,7 +171,7 @@ def page_block(start):
     return found
 
 
-def test_the_command_of_the_page(stack, member):
+def test_the_command_on_the_page(stack, member):
     variables = {"GATEWAY": f"http://{stack.addresses['gateway']}", "ACCESS": member.access_token}
     with subprocess.Popen(
             ["bash", "-c", f"exec {page_block('curl')}"], env={**os.environ, **variables}, stdout=subprocess.PIPE,
@@ -185,7 +185,7 @@ def test_the_command_of_the_page(stack, member):
             curl.terminate()
 
 
-def test_the_function_of_the_page(stack, member):
+def test_the_function_on_the_page(stack, member):
     script = page_block(FUNCTION) + """
     watchGroups(process.env.GATEWAY, async () => process.env.ACCESS,
       (type, data) => console.log(`${type} ${JSON.stringify(data)}`)).then(() => console.log("over"));
@@ -206,7 +206,7 @@ def test_the_function_of_the_page(stack, member):
 
 
 def run_function(stack, tokens, seconds=20):
-    """What the page's function calls back with, if it is given these access tokens one after the other; it must end."""
+    """The page's function gets these access tokens in sequence; returns its callbacks. It must end."""
     script = page_block(FUNCTION) + """
     const tokens = JSON.parse(process.env.TOKENS);
     watchGroups(process.env.GATEWAY, async (isRefused) => { console.log(`asked ${isRefused}`); return tokens.shift(); },
@@ -218,19 +218,19 @@ def run_function(stack, tokens, seconds=20):
         check=True).stdout.split("\n")[:-1]
 
 
-def test_the_function_of_the_page_ends_where_the_session_ended_meanwhile(stack, member):
+def test_the_function_on_the_page_stops_after_the_session_ended(stack, member):
     token = member.access_token
     member.post("/auth/sign-out").expect(204)
     assert run_function(stack, [token, token]) == ["asked false", "over"]
 
 
-def test_the_function_of_the_page_refreshes_a_token_that_is_refused(stack):
-    # The second is asked for as one that was refused; there is none, as for an app whose session is over.
+def test_the_function_on_the_page_refreshes_a_refused_token(stack):
+    # The second one is requested after a refusal; there is none, as in an app whose session is over.
     assert run_function(stack, ["nonsense"]) == ["asked false", "asked true", "over"]
 
 
 class Phone:
-    """An app that watches on end, and comes back with its position whenever its stream ends."""
+    """An app that watches continuously, and reconnects with its position whenever its stream ends."""
 
     def __init__(self, app, client=None):
         self.app, self._client = app, client
@@ -247,7 +247,7 @@ class Phone:
         self._watching.events, self.missed = [], 0
 
     def come_back(self):
-        """Comes back as soon as it is let in."""
+        """Reconnects as soon as it is accepted."""
         if self.missed is None:
             self.leave()
         position, self.missed = self._watching.position, None
@@ -270,7 +270,7 @@ class Phone:
         return self.missed is None and self._watching.is_over
 
     def operation_done(self):
-        """It may be away, but not for long, and comes back by itself when its stream has ended."""
+        """It may be disconnected, but not for long, and reconnects by itself when its stream has ended."""
         if self.missed is not None:
             self.missed += 1
         if self.is_over or self.missed == AWAY_MAX:
@@ -288,8 +288,8 @@ class Phone:
         self._watching.close()
 
 
-def test_nothing_is_lost_or_told_twice_whatever_is_killed():
-    """Random operations, while invites and the gateway are killed and phones leave and come back."""
+def test_no_change_is_lost_or_sent_twice_whatever_is_killed():
+    """Random operations, while invites and the gateway are killed and phones disconnect and reconnect."""
     seed = random.randrange(2**32)
     print("seed", seed)
     chance = random.Random(seed)
@@ -334,7 +334,7 @@ def test_nothing_is_lost_or_told_twice_whatever_is_killed():
         parts.expect_back()
 
 
-def test_a_gateway_that_stops_says_so(stack, member):
+def test_a_stopping_gateway_announces_it(stack, member):
     port, = free_ports(1)
     with another_gateway(stack, port=port) as gateway:
         watching = Watching(member, client=gateway)

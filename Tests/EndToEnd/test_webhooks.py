@@ -1,4 +1,4 @@
-"""What targets of webhooks are told: by the running system, to servers of this test, verified by the library of the standard."""
+"""Webhook deliveries of the running system to servers of this test, verified by the standard's library."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from webhook_target import SECONDS, Target, secret
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs/run/webhooks.md"
 HELD_SECRET = secret()
-# What profile and invites tell.
+# The event types of profile and invites.
 OF_OTHERS = ["profile.completed", "phone.changed", "group.joined"]
 
 
@@ -40,7 +40,7 @@ def secrets():
 
 @pytest.fixture(scope="module")
 def own_stack(targets, secrets):
-    # Accepts, and says nothing for ever.
+    # Accepts connections, and never answers.
     silent = socket.create_server(("127.0.0.1", 0))
     with short_folder() as folder:
         (folder / "two.secret").write_text(secrets["two"][1] + "\n")
@@ -53,7 +53,7 @@ def own_stack(targets, secrets):
              "private_addresses": True},
             {"name": "silent", "url": f"http://127.0.0.1:{silent.getsockname()[1]}/", "secrets": secrets["silent"],
              "types": kinds, "private_addresses": True},
-            # By a name that isn't an address, so that the file is in order.
+            # The target has a name instead of an address, so that the file is valid.
             {"name": "private", "url": f"https://{socket.gethostname()}:{targets['private'].server_port}/",
              "secrets": secrets["private"], "types": ["account.created"]},
         ]
@@ -82,7 +82,7 @@ def sign_in(stack):
     return app
 
 
-# The work for targets.
+# The queue of webhook deliveries.
 WORK = ("(SELECT event_id, substr(queue, 10) AS target, data ->> 'type' AS type, user_id, tries, failure, due_at, parked_at "
         "FROM identity.work WHERE queue LIKE 'webhooks.%') webhooks")
 
@@ -93,14 +93,14 @@ def rows(stack, app, columns="target"):
 
 
 def example():
-    """What the page has people write."""
+    """The code that the page tells users to write."""
     namespace = {}
     code, = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     exec(code, namespace)
     return namespace["receive"]
 
 
-def test_an_account_s_life_is_told(own_stack, targets, secrets):
+def test_the_events_of_an_account_are_delivered(own_stack, targets, secrets):
     app = sign_in(own_stack)
     (created_headers, created), = targets["all"].wait_for("account.created", app.user_id)
     assert created["data"] == {"user_id": app.user_id, "provider": "apple", "client_id": "com.example.app"}
@@ -120,20 +120,20 @@ def test_an_account_s_life_is_told(own_stack, targets, secrets):
     text = str(targets["all"].messages)
     for secret in (app.person.name, app.person.email, app.person.digits):
         assert secret not in text
-    # Rows of what was delivered go.
+    # Rows of delivered events are deleted.
     process_table.wait_until(
         lambda: "all" not in rows(own_stack, app), SECONDS, lambda: f"an end of {rows(own_stack, app)}")
 
 
 @pytest.fixture
 def wanted(own_stack):
-    """Profile and invites know what targets want."""
+    """Profile and invites know which events targets want."""
     process_table.wait_until(
         lambda: own_stack.sql("SELECT (SELECT count(*) FROM profile.wanted_events) + "
                               "(SELECT count(*) FROM invites.wanted_events)") == "3", SECONDS, "the wishes")
 
 
-def test_what_happens_at_profile_and_invites_is_told(own_stack, targets, secrets, wanted):
+def test_events_of_profile_and_invites_are_delivered(own_stack, targets, secrets, wanted):
     all_targets = targets["all"]
     host, guest, late = sign_in(own_stack), sign_in(own_stack), sign_in(own_stack)
     for app in (host, guest):
@@ -171,12 +171,12 @@ def test_what_happens_at_profile_and_invites_is_told(own_stack, targets, secrets
             lambda: own_stack.sql(f"SELECT count(*) FROM {schema}.work WHERE queue = 'events'") == "0", SECONDS, f"the end of {schema}'s rows")
 
 
-def test_what_happens_while_identity_is_away_is_told_later(own_stack, targets, wanted):
+def test_events_while_identity_is_down_are_delivered_later(own_stack, targets, wanted):
     app = sign_in(own_stack)
     identity = own_stack.process_of("identity")
     os.kill(identity, signal.SIGSTOP)
     try:
-        # As a save writes it that was let in just before.
+        # The row that a save writes which was authenticated just before.
         own_stack.sql(
             "INSERT INTO profile.work (queue, event_id, user_id, created_at, data) VALUES "
             f"('events', '{app.user_id}', '{app.user_id}', now(), " "'{\"type\": \"phone.changed\"}')")
@@ -189,7 +189,7 @@ def test_what_happens_while_identity_is_away_is_told_later(own_stack, targets, w
     assert own_stack.sql("SELECT count(*) FROM profile.work WHERE parked_at IS NOT NULL") == "0"
 
 
-def test_the_standard_s_library_and_the_page_s_example_verify_every_message(own_stack, targets, secrets):
+def test_the_standards_library_and_the_pages_example_verify_every_message(own_stack, targets, secrets):
     app = sign_in(own_stack)
     targets["two"].wait_for("account.created", app.user_id)
     receive = example()
@@ -208,13 +208,13 @@ def test_the_standard_s_library_and_the_page_s_example_verify_every_message(own_
 
 
 def due(stack):
-    """Has what waits be due now, which takes longer than a test can wait."""
+    """Makes waiting deliveries due now, which would take longer than a test can wait."""
     stack.sql("UPDATE identity.work SET due_at = now() WHERE queue LIKE 'webhooks.%' AND parked_at IS NULL AND due_at > now()")
 
 
-def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_stack, targets):
+def test_failed_deliveries_are_retried_with_the_same_id_then_parked_and_replayed(own_stack, targets):
     flaky = targets["flaky"]
-    # A body without an end doesn't matter either.
+    # A body without an end does no harm either.
     flaky.status, flaky.headers = 500, {"Content-Length": "99999999"}
     app = sign_in(own_stack)
     app.delete()
@@ -247,7 +247,7 @@ def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_
 
     count = len(flaky.told("account.deleted", app.user_id))
     flaky.status, flaky.headers = 200, {}
-    # By its number: other targets may not have taken the event either.
+    # By its number: other targets may have failed to get the event too.
     number = listed.split()[0]
     replayed = work(own_stack, "retry", number)
     assert (replayed.returncode, replayed.stdout) == (0, "1 will be retried\n"), replayed.stderr
@@ -274,7 +274,7 @@ def test_a_redirect_is_not_followed(own_stack, targets):
     process_table.wait_until(lambda: "flaky" not in rows(own_stack, app), SECONDS, "the end of its row")
 
 
-def test_what_may_not_be_private_hears_nothing(own_stack, targets):
+def test_a_private_target_gets_nothing_unless_allowed(own_stack, targets):
     connections = []
     targets["private"].process_request = lambda request, address: connections.append(address)
     app = sign_in(own_stack)
@@ -305,7 +305,7 @@ def test_a_target_that_is_gone_is_stopped(own_stack, targets):
 
 @contextlib.contextmanager
 def replica(stack, folder, target):
-    """One more identity, which alone tells a target called `held`."""
+    """Another identity, the only one with a target called `held`."""
     (folder / "held.json").write_text(json.dumps({"targets": [
         {"name": "held", "url": target.url, "secrets": [HELD_SECRET], "types": ["account.created"], "private_addresses": True}]}))
     environment = {
@@ -326,7 +326,7 @@ def replica(stack, folder, target):
     assert HELD_SECRET not in log.read_text() and "in-the-url" not in log.read_text()
 
 
-def test_what_a_replica_had_that_is_killed_is_told_by_the_next(own_stack, tmp_path):
+def test_deliveries_of_a_killed_replica_are_made_by_the_next(own_stack, tmp_path):
     target = Target()
     target.pause = 60
     with replica(own_stack, tmp_path, target) as first:
@@ -337,7 +337,7 @@ def test_what_a_replica_had_that_is_killed_is_told_by_the_next(own_stack, tmp_pa
     assert own_stack.sql(f"SELECT tries FROM {WORK} WHERE target = 'held' AND user_id = '{app.user_id}'") == "1"
     target.pause = 0
     with replica(own_stack, tmp_path, target):
-        # Its while is over.
+        # Its lease is over.
         due(own_stack)
         told = target.wait_for("account.created", app.user_id, 2)
         process_table.wait_until(lambda: "held" not in rows(own_stack, app), SECONDS, "the end of its row")
@@ -345,7 +345,7 @@ def test_what_a_replica_had_that_is_killed_is_told_by_the_next(own_stack, tmp_pa
     target.shutdown()
 
 
-def test_faults_of_the_file_are_told_without_secrets(own_stack, tmp_path):
+def test_errors_of_the_file_are_reported_without_secrets(own_stack, tmp_path):
     path = tmp_path / "webhooks.json"
     environment = {
         **process_table.environment(own_stack.process_of("identity")), "VESTIBULE_IDENTITY_WEBHOOKS_FILE": str(path)}

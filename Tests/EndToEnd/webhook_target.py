@@ -1,4 +1,4 @@
-"""A target of webhooks on this machine."""
+"""A webhook target on this machine."""
 
 import base64
 import http.server
@@ -17,7 +17,7 @@ def secret():
 
 
 class Target(http.server.ThreadingHTTPServer):
-    """A target on this machine, which remembers what it was told and answers as a test wants."""
+    """A target on this machine, which records its messages and answers as a test wants."""
 
     daemon_threads = True
 
@@ -32,7 +32,7 @@ class Target(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/hooks?token=in-the-url"
 
     def told(self, kind, user_id=None):
-        """The messages of a type, about somebody, as (headers, JSON)."""
+        """The messages of a type, about a user, as (headers, JSON)."""
         with self.lock:
             found = [(headers, json.loads(body)) for headers, body in self.messages]
         return [(headers, message) for headers, message in found if message["type"] == kind

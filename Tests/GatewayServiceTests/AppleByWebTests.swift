@@ -16,7 +16,7 @@ import Testing
 struct AppleByWebTests {
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-    /// The development configuration: two apps, of which one's browsers bring no state.
+    /// The development configuration: two apps, one of which signs in by browsers without a state.
     static var webSignIn: WebSignIn {
         get throws {
             let app = try #require(AppURL("awscognito://apple-callback"))
@@ -29,7 +29,7 @@ struct AppleByWebTests {
         }
     }
 
-    /// A browser without pages: it sends requests and shows what came.
+    /// A browser without pages: it sends requests and returns the answers.
     struct Browser {
         let gateway: TestGateway
 
@@ -72,7 +72,7 @@ struct AppleByWebTests {
         }
     }
 
-    /// Has identity begin and finish every sign-in.
+    /// Makes identity accept the start and the end of every sign-in.
     private static func browser(
         appURL: String = "",
         limit: RateLimit.Policy = .init()
@@ -98,7 +98,7 @@ struct AppleByWebTests {
         return (browser, seen)
     }
 
-    /// What identity was asked.
+    /// The requests that identity received.
     final class Seen: Sendable {
         let begun = Mutex<[IdentityV1.BeginWebSignInRequest]>([])
         let finished = Mutex<[IdentityV1.FinishWebSignInRequest]>([])
@@ -112,7 +112,7 @@ struct AppleByWebTests {
 
     // MARK: The start
 
-    @Test func `The browser is sent to Apple with a cookie`() async throws {
+    @Test func `The browser is redirected to Apple with a cookie`() async throws {
         let (browser, seen) = try Self.browser()
         let page = try await browser.get(
             "/auth/apple/start?code_challenge=\(Self.challenge)&code_challenge_method=S256"
@@ -134,7 +134,7 @@ struct AppleByWebTests {
         )
     }
 
-    @Test func `An app may name its URL with a query, and its client`() async throws {
+    @Test func `An app may give its URL with a query, and its client`() async throws {
         let (browser, seen) = try Self.browser()
         let page = try await browser.get(
             "/auth/apple/start?code_challenge=\(Self.challenge)&client_id=com.example.services"
@@ -163,7 +163,7 @@ struct AppleByWebTests {
         ("code_challenge=\(challenge)&app_url=javascript:alert(1)", "app_url"),
         ("code_challenge=\(challenge)&app_url=", "app_url"),
     ])
-    func `A wrong start goes nowhere`(query: String, field: String) async throws {
+    func `An invalid start redirects nowhere`(query: String, field: String) async throws {
         let (browser, seen) = try Self.browser()
         let page = try await browser.get("/auth/apple/start?\(query)")
         #expect(page.status == 400)
@@ -175,7 +175,7 @@ struct AppleByWebTests {
 
     // MARK: The callback
 
-    @Test func `A form without state leads to its client's app`() async throws {
+    @Test func `A form without state redirects to its client's app`() async throws {
         let (browser, seen) = try Self.browser()
         let user = FormFields.encode(#"{"name":{"firstName":"Ana","lastName":"Cruz"},"email":"ana@example.com"}"#)
         let page = try await browser.post("code=the.code&id_token=a.b.c&user=\(user)")
@@ -185,7 +185,7 @@ struct AppleByWebTests {
             try PageParser(page.text).appURL
                 == "awscognito://apple-callback?id_token=vit1_ticket&code=vct1_ticket"
         )
-        #expect(page.headers[.setCookie] == nil, "the browser began nothing of which this would be the end")
+        #expect(page.headers[.setCookie] == nil, "this browser started no sign-in")
         #expect(
             seen.finished.withLock { $0 } == [
                 .with {
@@ -199,7 +199,7 @@ struct AppleByWebTests {
         for secret in ["the.code", "a.b.c", "Ana", "example.com"] { #expect(!page.text.contains(secret)) }
     }
 
-    @Test func `A form with state leads where the sign-in began`() async throws {
+    @Test func `A form with state redirects to where the sign-in began`() async throws {
         let (browser, seen) = try Self.browser(appURL: "vestibule-demo://callback?a=1")
         let page = try await browser.post("code=c&id_token=t&state=vws1_state", cookie: Self.cookie())
         #expect(
@@ -210,7 +210,7 @@ struct AppleByWebTests {
         #expect(request.state == "vws1_state" && request.browserState == "vws1_state")
     }
 
-    @Test func `An app URL that is not configured any more leads nowhere`() async throws {
+    @Test func `An app URL that is no longer configured is not used`() async throws {
         let (browser, _) = try Self.browser(appURL: "gone://callback")
         let cookie = Self.cookie(appURL: "gone://callback")
         let page = try await browser.post("code=c&id_token=t&state=vws1_state", cookie: cookie)
@@ -224,7 +224,7 @@ struct AppleByWebTests {
         ("javascript:alert(1)", "server_error"), ("\"><script>alert(1)</script>", "server_error"),
         ("a&id_token=mine", "server_error"), ("access_denied\r\nLocation: evil", "server_error"),
     ])
-    func `An error is told to the app by a known word`(error: String, told: String) async throws {
+    func `The app gets an error as a known word`(error: String, told: String) async throws {
         let (browser, seen) = try Self.browser()
         let form = "error=\(FormFields.encode(error))"
         let stateless = try await browser.post(form)
@@ -236,7 +236,7 @@ struct AppleByWebTests {
         #expect(seen.finished.withLock { $0.isEmpty })
     }
 
-    @Test func `A foreign state leads nowhere`() async throws {
+    @Test func `A foreign state redirects nowhere`() async throws {
         let (browser, _) = try Self.browser()
         browser.gateway.stubs.identity.set {
             $0.finishWebSignIn = { _, _ in
@@ -261,7 +261,7 @@ struct AppleByWebTests {
     @Test(arguments: [
         "", "error=access_denied", "code=c&id_token=bad", "code=c&id_token=t", "error=a&state=vws1_other",
     ])
-    func `A form that another site made up leaves a sign-in on its way alone`(form: String) async throws {
+    func `A form forged by another site doesn't disturb a running sign-in`(form: String) async throws {
         let (browser, _) = try Self.browser()
         browser.gateway.stubs.identity.set {
             let finish = $0.finishWebSignIn
@@ -276,7 +276,7 @@ struct AppleByWebTests {
         #expect(page.headers[.setCookie] == nil)
     }
 
-    @Test func `A refused token is told to the app, and a provider that is down may be tried again`() async throws {
+    @Test func `The app gets the error of a refused token, and may retry while the provider is down`() async throws {
         let (browser, _) = try Self.browser()
         browser.gateway.stubs.identity.set {
             $0.finishWebSignIn = { request, _ in
@@ -297,7 +297,7 @@ struct AppleByWebTests {
         let down = try await browser.post("code=c&id_token=good&state=vws1_state", cookie: Self.cookie())
         #expect(down.status == 503)
         #expect(down.headers[.retryAfter] == "3")
-        #expect(down.headers[.setCookie] == nil, "the form is still good, and the browser needs its cookie for it")
+        #expect(down.headers[.setCookie] == nil, "the form can be sent again, which needs the cookie")
         try Self.expectSafe(down)
         #expect(try PageParser(down.text).appURL == nil)
     }
@@ -310,11 +310,11 @@ struct AppleByWebTests {
         (#"{"code":"c","id_token":"t"}"#, "application/json", 415),
         ("user=" + String(repeating: "a", count: 100_000), "application/x-www-form-urlencoded", 413),
     ])
-    func `What is no form is answered by a page`(body: String, type: String, status: Int) async throws {
+    func `A malformed form is answered by a page`(body: String, type: String, status: Int) async throws {
         let (browser, seen) = try Self.browser()
         let page = try await browser.post(body, type: type)
         #expect(page.status == status)
-        #expect(page.closesConnection == (status == 413), "what is left of the body is no request")
+        #expect(page.closesConnection == (status == 413), "the rest of the body must not be read as a request")
         try Self.expectSafe(page)
         #expect(try PageParser(page.text).appURL == nil)
         #expect(seen.finished.withLock { $0.isEmpty })
@@ -329,12 +329,12 @@ struct AppleByWebTests {
         (#"{"email":"a@b","name":{"firstName":"\#(String(repeating: "x", count: 5000))"}}"#, "", ""),
         (String(repeating: #"{"name":"#, count: 400), "", ""),
     ])
-    func `Hostile names are no reason to refuse`(json: String, name: String, email: String) {
+    func `Malformed names don't prevent a sign-in`(json: String, name: String, email: String) {
         let user = AppleUser(json)
         #expect(user.name == name && user.email == email)
     }
 
-    @Test func `A browser that never reaches the callback is shown a page too`() async throws {
+    @Test func `A browser whose request fails before the callback gets a page too`() async throws {
         let (browser, _) = try Self.browser(limit: .init(auth: RequestRate(perSecond: 0.001, burst: 1)))
         _ = try await browser.post("error=access_denied")
         let limited = try await browser.post("error=access_denied", cookie: Self.cookie())
@@ -346,7 +346,7 @@ struct AppleByWebTests {
         try Self.expectSafe(visited)
     }
 
-    @Test func `Without configuration there is no Apple by web`() async throws {
+    @Test func `Without configuration there is no sign-in with Apple by browser`() async throws {
         let gateway = TestGateway()
         #expect(try await gateway.send(.get, "/auth/apple/start").code == "ROUTE_NOT_FOUND")
         #expect(try await gateway.send(.post, "/auth/apple/callback").code == "ROUTE_NOT_FOUND")
@@ -370,7 +370,7 @@ struct AppleByWebTests {
         #expect(start["responses"]?.object?["303"] != nil)
     }
 
-    /// Whatever a page says, nothing in it can run, load, or be kept.
+    /// Expects that nothing in a page can run, load or be cached, whatever it contains.
     static func expectSafe(_ page: Browser.Page, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(page.headers[.contentType] == "text/html; charset=utf-8", sourceLocation: sourceLocation)
         #expect(page.headers[.cacheControl] == "no-store", sourceLocation: sourceLocation)

@@ -12,7 +12,7 @@ import Testing
 
 @testable import GatewayService
 
-/// `/me/avatar`, `/avatars/{id}`, and how apps are told of pictures.
+/// `/me/avatar`, `/avatars/{id}`, and the URLs of pictures in profiles.
 struct AvatarRouteTests {
     private static let id = "0123456789abcdef000000000000000f"
     private static let image: [UInt8] = [0x89, 0x50, 0, 0xFF]
@@ -44,11 +44,11 @@ struct AvatarRouteTests {
         }
     }
 
-    @Test func `An image is handed on as it came, up to a limit of its own`() async throws {
+    @Test func `An image is passed on unchanged, up to its own size limit`() async throws {
         let gateway = TestGateway(avatars: AvatarAddress(publicURL: "https://api.example.com/", bytesMax: 200_000))
         accept(gateway)
         for type in ["image/png", "image/jpeg", "image/webp", "IMAGE/PNG; x=1"] {
-            // More than any other body may have.
+            // Larger than any other body may be.
             let answer = try await upload(gateway, type, Array(repeating: 7, count: 200_000))
             #expect(answer.status == 200)
             #expect(answer.text.contains(#""revision":200000"#))
@@ -65,14 +65,14 @@ struct AvatarRouteTests {
         #expect(nobody.status == 401)
     }
 
-    @Test func `Bodies of other routes may be no larger for it`() async throws {
+    @Test func `Other routes' bodies keep their limit`() async throws {
         let gateway = TestGateway(avatars: AvatarAddress(bytesMax: 200_000))
         let name = String(repeating: "a", count: 100_000)
         let answer = try await gateway.sendAsUser(.patch, "/me", #"{"display_name":"\#(name)"}"#)
         #expect(answer.status == 413)
     }
 
-    @Test func `What profile refuses is told as a field at fault`() async throws {
+    @Test func `An image that profile refuses is reported as an invalid field`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set {
             $0.setAvatar = { _, _ in
@@ -83,7 +83,7 @@ struct AvatarRouteTests {
         #expect(answer.status == 422 && answer.text.contains("AVATAR_INVALID") && answer.text.contains("It moves."))
     }
 
-    @Test func `An image is served for good, as what it is and nothing else`() async throws {
+    @Test func `An image is served as immutable, with its type and nothing else`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[ProfileV1.GetAvatarRequest]>([])
         gateway.stubs.profile.set {
@@ -115,11 +115,11 @@ struct AvatarRouteTests {
         let hasImage = seen.withLock { $0.map { !$0.withoutImage } }
         #expect(hasImage == [true, false, false, false, false, true, true, true, true])
         #expect(seen.withLock { $0.allSatisfy { $0.avatarID == Self.id } })
-        // It needs no session, and asks for none.
+        // It needs no session, and calls identity for none.
         #expect(Set(gateway.stubs.calls) == ["GetAvatar"])
     }
 
-    @Test func `One that is gone is gone also for those who have it`() async throws {
+    @Test func `A deleted image is gone also for clients that have cached it`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set {
             $0.getAvatar = { _, _ in
@@ -133,7 +133,7 @@ struct AvatarRouteTests {
     }
 
     @Test(arguments: ["", "https://api.example.com"])
-    func `Whoever sends back what they were told changes nothing`(base: String) async throws {
+    func `A client that sends back the URL it got changes nothing`(base: String) async throws {
         let gateway = TestGateway(avatars: AvatarAddress(publicURL: base))
         let seen = Mutex<[String?]>([])
         gateway.stubs.profile.set { answers in

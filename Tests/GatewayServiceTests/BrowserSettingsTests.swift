@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayService
 
-/// What is configured about browsers: origins, app URLs, clients without state, and the pages.
+/// The settings for browsers: origins, app URLs, clients without state, and the pages.
 struct BrowserSettingsTests {
     private static func settings(_ values: [String: String]) throws -> GatewaySettings {
         let configuration = try Configuration.testing(
@@ -19,7 +19,7 @@ struct BrowserSettingsTests {
         return try GatewaySettings(configuration)
     }
 
-    @Test func `Without configuration nothing is open`() throws {
+    @Test func `Without configuration nothing is allowed`() throws {
         let settings = try Self.settings([:])
         #expect(settings.webSignIn == nil)
         #expect(settings.routes.crossOrigin == nil)
@@ -27,7 +27,7 @@ struct BrowserSettingsTests {
         #expect(gateway.webSignIn == nil)
     }
 
-    @Test func `The development configuration is understood`() throws {
+    @Test func `The development configuration is parsed`() throws {
         let settings = try Self.settings([
             "VESTIBULE_GATEWAY_PUBLIC_URL": "http://127.0.0.1:8080/",
             "VESTIBULE_GATEWAY_ORIGINS": "http://localhost:3000,http://127.0.0.1:3000",
@@ -42,7 +42,7 @@ struct BrowserSettingsTests {
         #expect(settings.routes.crossOrigin != nil)
     }
 
-    @Test func `Faults are told by their keys`() throws {
+    @Test func `Errors are reported with their keys`() throws {
         let error = #expect(throws: ConfigurationErrors.self) {
             try Self.settings([
                 "VESTIBULE_GATEWAY_ORIGINS": "https://app.example.com/",
@@ -87,13 +87,13 @@ struct BrowserSettingsTests {
         #expect(AppURL(text) == nil)
     }
 
-    @Test func `What is added to an app URL is escaped`() throws {
+    @Test func `Parameters added to an app URL are escaped`() throws {
         let url = try #require(AppURL("app://x?a=1"))
         #expect(url.adding([("error", "a b&c=\"<\u{2028}")]) == "app://x?a=1&error=a%20b%26c%3D%22%3C%E2%80%A8")
         #expect(try #require(AppURL("app://x?")).adding([("code", "1")]) == "app://x?code=1")
     }
 
-    @Test func `A page escapes whatever it is given`() throws {
+    @Test func `A page escapes all its values`() throws {
         let hostile = #"app://x?a="><script>alert('1')</script>&lt;\#u{2028}\#u{202e}"#
         let page = BrowserPage.forward(to: hostile, title: "</title><script>", text: "<img src=x onerror=\"a\">&amp;")
         let html = String(decoding: page.body.bytes, as: UTF8.self)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import GatewayService
 
-/// Nonces that the server makes for sign-ins.
+/// Nonces that the server creates for sign-ins.
 struct ChallengeTests {
     private let gateway = TestGateway()
     private let seen = Requests()
@@ -26,7 +26,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test func `The route asks for a provider's audience, with or without its name`() async throws {
+    @Test func `The route creates a nonce for a provider's audience, named or not`() async throws {
         let body = #"{"provider":"apple","client_id":"com.example.app"}"#
         let named = try await gateway.send(.post, "/auth/challenge", body)
         #expect(named.status == 200 && named.body == ["nonce": "the-nonce", "expires_in": 600])
@@ -47,7 +47,7 @@ struct ChallengeTests {
         #expect(seen.all.withLock { $0 } == [.with { ($0.provider, $0.clientID) = ("apple", "com.example.app") }])
     }
 
-    @Test func `A provider or an audience that isn't there is told`() async throws {
+    @Test func `An unknown provider or audience is reported`() async throws {
         for (error, status) in [
             (RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "m"), 404),
             (.domain(.invalidArgument, reason: "CLIENT_UNKNOWN", message: "m", field: "client_id"), 422),
@@ -72,7 +72,7 @@ struct ChallengeTests {
     }
 }
 
-/// What identity was asked, from any thread.
+/// The requests that identity received, from any thread.
 private final class Requests: Sendable {
     let all = Mutex<[IdentityV1.CreateChallengeRequest]>([])
 }

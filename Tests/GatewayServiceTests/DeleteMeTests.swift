@@ -11,7 +11,7 @@ import Testing
 
 /// `DELETE /me`, and the same by RPC and by an operator.
 struct DeleteMeTests {
-    @Test func `DELETE /me hands the token to identity, and asks nobody before it`() async throws {
+    @Test func `A deletion passes the token to identity, and calls no other service before`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[IdentityV1.DeleteAccountRequest]>([])
         gateway.stubs.identity.set {
@@ -26,7 +26,7 @@ struct DeleteMeTests {
         #expect(seen.withLock { $0.map(\.accessToken) } == [StubServices.accessToken, StubServices.accessToken])
     }
 
-    @Test func `What the user must be told of their consents is in the answer`() async throws {
+    @Test func `The answer lists the consents that the user must withdraw`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set { $0.deleteAccount = { _, _ in .with { $0.consentsLeft = ["apple"] } } }
         let answer = try await gateway.sendAsUser(.delete, "/me")
@@ -35,7 +35,7 @@ struct DeleteMeTests {
         #expect(response.consentsLeft == ["apple"])
     }
 
-    @Test func `Without a token nobody is deleted`() async throws {
+    @Test func `Without a token no account is deleted`() async throws {
         let gateway = TestGateway()
         #expect(try await gateway.send(.delete, "/me", token: "").status == 401)
         let error = try await refusal { _ = try await AppClients(gateway).account.deleteMe(.init()) }
@@ -43,7 +43,7 @@ struct DeleteMeTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `A session that was opened too long ago is told so`() async throws {
+    @Test func `A session that was opened too long ago is rejected`() async throws {
         let gateway = TestGateway()
         let told = RPCError.domain(
             .permissionDenied,
@@ -59,7 +59,7 @@ struct DeleteMeTests {
         #expect(error.code == .permissionDenied && error.reason == "RECENT_SIGN_IN_REQUIRED")
     }
 
-    @Test func `Credentials of the body go to identity as those of a sign-in`() async throws {
+    @Test func `Credentials in the body are passed to identity like those of a sign-in`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[IdentityV1.DeleteAccountRequest]>([])
         gateway.stubs.identity.set {
@@ -92,7 +92,7 @@ struct DeleteMeTests {
     @Test(arguments: [
         "{}", #"{"create":true}"#, #"{"id_token":null}"#, #"{"provider":null,"id_token":null,"nonce":null}"#,
     ])
-    func `A body without credentials leaves it to the session`(body: String) async throws {
+    func `A body without credentials deletes by the session`(body: String) async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set {
             $0.deleteAccount = { request, _ in
@@ -103,7 +103,7 @@ struct DeleteMeTests {
         #expect(try await gateway.sendAsUser(.delete, "/me", body).status == 204)
     }
 
-    @Test func `Credentials that lack something are named, and nobody is asked`() async throws {
+    @Test func `Incomplete credentials are rejected with their field, without a call`() async throws {
         let gateway = TestGateway()
         let bodies = [
             (#"{"authorization_code":"c"}"#, ["provider"]), (#"{"id_token":"t","nonce":"n"}"#, ["provider"]),
@@ -127,7 +127,7 @@ struct DeleteMeTests {
         (#"{"reason":"I moved"}"#, ["reason"]), (#"{"idToken":"t"}"#, ["idToken"]),
         (#"{"id_token":null,"code":"c"}"#, ["code"]),
     ])
-    func `A field that isn't known deletes nobody`(body: String, fields: [String]) async throws {
+    func `A body with an unknown field deletes nobody`(body: String, fields: [String]) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.sendAsUser(.delete, "/me", body)
         #expect(answer.status == 400 && answer.code == "REQUEST_INVALID")
@@ -135,7 +135,7 @@ struct DeleteMeTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `A provider that isn't configured is not found, here as at a sign-in`() async throws {
+    @Test func `An unknown provider is not found, like at a sign-in`() async throws {
         let gateway = TestGateway()
         let unknown = RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "There is none.")
         gateway.stubs.identity.set { $0.deleteAccount = { _, _ in throw unknown } }
@@ -150,7 +150,7 @@ struct DeleteMeTests {
         #expect(error.code == .notFound && error.reason == "PROVIDER_UNKNOWN")
     }
 
-    @Test func `A deletion that is scheduled is accepted, with its time`() async throws {
+    @Test func `A scheduled deletion is accepted, with its time`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set { $0.deleteAccount = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }
         let answer = try await gateway.sendAsUser(.delete, "/me")
@@ -159,7 +159,7 @@ struct DeleteMeTests {
         #expect(response.deletesAt == .init(seconds: 1_769_903_999, nanos: 123_000_000))
     }
 
-    @Test func `A scheduled deletion is cancelled by whom the token names`() async throws {
+    @Test func `A scheduled deletion is cancelled by the user of the token`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[String]>([])
         gateway.stubs.identity.set {
@@ -194,7 +194,7 @@ struct DeleteMeTests {
         #expect(seen.withLock { $0 } == [StubServices.userID])
     }
 
-    @Test func `Nobody is deleted by another key, or kept as deleted`() async throws {
+    @Test func `Another key deletes nobody, and a soft deletion is refused`() async throws {
         let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
         #expect(try await gateway.send(.delete, Self.admin).status == 401)
         #expect(try await gateway.send(.delete, Self.admin, token: StubServices.accessToken).status == 403)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewayService
 
-/// Calls and routes behind one handler, as browsers of other origins ask for them.
+/// RPCs and routes behind one handler, as browsers of other origins call them.
 struct EdgeHandlerTests {
     private static let page = "http://localhost:3000"
     private static let getMe = "/vestibule.app.v1.AccountService/GetMe"
@@ -42,7 +42,7 @@ struct EdgeHandlerTests {
         return try await client.send(.post, path, headers: headers, body: body)
     }
 
-    @Test func `A page of a listed origin calls by Connect`() async throws {
+    @Test func `A page of an allowed origin calls by Connect`() async throws {
         let answer = try await Self.call(try Self.client(strict: 300), Self.getMe)
         #expect(answer.status == .ok && answer.headers[.contentType] == "application/json")
         let me = try JSONObject(parsing: answer.body)
@@ -54,8 +54,8 @@ struct EdgeHandlerTests {
         #expect(answer.headers[.strictTransportSecurity] == "max-age=300")
     }
 
-    @Test func `It calls by gRPC-Web`() async throws {
-        // A frame of no bytes.
+    @Test func `A page calls by gRPC-Web`() async throws {
+        // An empty frame.
         let frame: [UInt8] = [0, 0, 0, 0, 0]
         let answer = try await Self.call(try Self.client(), Self.getMe, type: "application/grpc-web+proto", body: frame)
         #expect(answer.status == .ok && answer.headers[.accessControlAllowOrigin] == Self.page)
@@ -63,7 +63,7 @@ struct EdgeHandlerTests {
     }
 
     @Test(arguments: [(getMe, "POST"), (getKeySet, "GET, POST"), ("/me", "DELETE, GET, HEAD, PATCH")])
-    func `Its preflight is told what it may send`(path: String, methods: String) async throws {
+    func `A preflight lists what the page may send`(path: String, methods: String) async throws {
         let headers: HTTPFields = [.origin: Self.page, .accessControlRequestMethod: "POST"]
         let answer = try await Self.client().send(.options, path, headers: headers)
         #expect(answer.status == .noContent && answer.headers[.accessControlAllowMethods] == methods)
@@ -74,7 +74,7 @@ struct EdgeHandlerTests {
     }
 
     @Test(arguments: [nil, "null", "http://localhost", "https://evil.example"])
-    func `Nobody else reads answers`(origin: String?) async throws {
+    func `Pages of other origins can't read answers`(origin: String?) async throws {
         let client = try Self.client()
         let answer = try await Self.call(client, Self.getMe, origin: origin)
         #expect(answer.status == .ok && answer.headers[.accessControlAllowOrigin] == nil)
@@ -85,7 +85,7 @@ struct EdgeHandlerTests {
         #expect(preflight.status == .notFound && preflight.headers[.accessControlAllowMethods] == nil)
     }
 
-    @Test func `Calls and requests count for one address`() async throws {
+    @Test func `RPCs and routes share the limit of an address`() async throws {
         let policy = RateLimit.Policy(address: RequestRate(perSecond: 0.01, burst: 2))
         let client = try Self.client(policy)
         #expect(try await Self.call(client, Self.getKeySet).status == .ok)
@@ -99,7 +99,7 @@ struct EdgeHandlerTests {
     }
 
     @Test(arguments: ["application/json", "application/proto", "application/grpc-web+proto"])
-    func `A message that is none counts for its address, and has an id`(type: String) async throws {
+    func `A malformed message counts for its address, and has an id`(type: String) async throws {
         let client = try Self.client(RateLimit.Policy(address: RequestRate(perSecond: 0.01, burst: 2)))
         let isWeb = type.hasPrefix("application/grpc-web")
         let body: [UInt8] = isWeb ? [0, 0, 0, 0, 1, 0xff] : [0xff]
@@ -117,7 +117,7 @@ struct EdgeHandlerTests {
         #expect(try await client.send(.get, "/healthz").status == .tooManyRequests)
     }
 
-    @Test func `What is neither is a problem`() async throws {
+    @Test func `A request that is neither is answered with a problem`() async throws {
         let client = try Self.client()
         #expect(try await client.send(.get, "/nothing").headers[.contentType] == "application/problem+json")
         var head = HTTPRequestHead(method: .post, target: Self.getMe)
@@ -126,7 +126,7 @@ struct EdgeHandlerTests {
         #expect(refused.status == .badRequest && refused.text.contains("HOST_COUNT"))
     }
 
-    @Test func `The gateway's health is that of its services`() async throws {
+    @Test func `The gateway's health depends on its services`() async throws {
         let client = try Self.client()
         let answer = try await Self.call(client, "/grpc.health.v1.Health/Check")
         #expect(answer.status == .ok && answer.text.contains("SERVING"))

@@ -27,7 +27,7 @@ struct ErrorCodeTests {
         ("REFRESH_TOKEN_REUSED", .signInAgain),
         ("RATE_LIMITED", .wait), ("PHONE_TAKEN", .show), ("UNKNOWN_FIELD", .fixRequest),
     ])
-    func `What an app does about it is said`(name: String, action: ErrorCode.Action) {
+    func `Each code documents the app's action`(name: String, action: ErrorCode.Action) {
         #expect(Self.byName[name]?.action == action)
     }
 

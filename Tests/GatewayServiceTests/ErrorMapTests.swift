@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewayService
 
-/// From statuses of calls to what clients are told.
+/// The conversion of RPC statuses to problems for clients.
 struct ErrorMapTests {
     private static let statuses: [Status.Code: Int] = [
         .ok: 500, .cancelled: 499, .unknown: 500, .invalidArgument: 400, .deadlineExceeded: 504, .notFound: 404,
@@ -17,27 +17,27 @@ struct ErrorMapTests {
     ]
 
     @Test(arguments: Status.Code.allCases)
-    func `Each code has its status`(code: Status.Code) throws {
+    func `Each code has an HTTP status`(code: Status.Code) throws {
         let expected = code == .ok ? 500 : try #require(Self.statuses[code])
         #expect(Problem(answering: RPCError(code, "inner words")).status.code == expected)
         let domain = Problem(answering: RPCError.domain(code, reason: "SOME_REASON", message: "For people."))
         #expect(domain.status.code == expected)
     }
 
-    /// What apps are told of their credentials; none of it is about an access token (RFC 6750 section 3.1).
+    /// Errors about an app's credentials; none is about an access token (RFC 6750 section 3.1).
     @Test(arguments: [
         "CODE_REQUIRED", "CODE_SPENT", "CODE_FOREIGN", "TOKEN_STALE", "TOKEN_SUBJECT", "TICKET_INVALID",
         "ACCESS_TOKEN_FOREIGN", "PROVIDER_TOKEN_INVALID", "PROOF_REQUIRED", "WEB_STATE_INVALID",
     ])
-    func `Refused credentials ask for no other token`(reason: String) {
+    func `Refused credentials don't ask for another token`(reason: String) {
         let problem = Problem(answering: RPCError.domain(.unauthenticated, reason: reason, message: "For people."))
         #expect(problem.status == .unauthorized && problem.code == reason)
         #expect(problem.headers[.wwwAuthenticate] == Authentication.challenge)
     }
 
-    /// What a service says of identity's word for a person is about us: an app that took it for a refused token would sign out.
+    /// An error about identity's proof of the caller is internal: an app that took it for a refused token would sign out.
     @Test(arguments: ["CALLER_PROOF_REQUIRED", "CALLER_PROOF_INVALID", "CALLER_PROOF_EXPIRED"])
-    func `A refused proof of the caller is no refused token`(reason: String) throws {
+    func `A refused caller proof is not reported as a refused token`(reason: String) throws {
         let error = RPCError.domain(.unauthenticated, reason: reason, message: "inner words")
         let problem = Problem(answering: error)
         #expect(problem.status == .serviceUnavailable && problem.code == reason)
@@ -57,7 +57,7 @@ struct ErrorMapTests {
     @Test(arguments: [
         Status.Code.unavailable, .deadlineExceeded, .cancelled, .unimplemented, .internalError, .unknown, .dataLoss,
     ])
-    func `What failed on our side is not explained`(code: Status.Code) {
+    func `Internal errors are not explained`(code: Status.Code) {
         struct Secret: Error {}
         let error = RPCError.domain(code, reason: "DATABASE_UNAVAILABLE", message: "host db-3 is down", cause: Secret())
         let problem = Problem(answering: error)
@@ -68,7 +68,7 @@ struct ErrorMapTests {
     }
 
     @Test(arguments: [Status.Code.invalidArgument, .failedPrecondition, .outOfRange])
-    func `Fields at fault are answered with 422`(code: Status.Code) {
+    func `Invalid fields are answered with 422`(code: Status.Code) {
         let fields = [
             FieldViolation(field: "a", description: "A.", reason: "A_BAD"),
             FieldViolation(field: "b", description: "B.", reason: ""),
@@ -90,14 +90,14 @@ struct ErrorMapTests {
     }
 
     @Test(arguments: [Status.Code.unavailable, .resourceExhausted, .deadlineExceeded])
-    func `Who may try again is told when`(code: Status.Code) {
+    func `A retryable error says when to retry`(code: Status.Code) {
         #expect(Problem(answering: RPCError(code, "")).headers[.retryAfter] == "1")
         let error = RPCError.domain(code, reason: "TOO_MANY_ATTEMPTS", message: "Later.", retryAfter: .seconds(90))
         #expect(Problem(answering: error).headers[.retryAfter] == "90")
     }
 
     @Test(arguments: [(Status.Code.unknown, 500), (.deadlineExceeded, 504)])
-    func `An unknown outcome is not to be tried again`(code: Status.Code, status: Int) {
+    func `An unknown outcome is not retryable`(code: Status.Code, status: Int) {
         let error = RPCError.domain(code, reason: "OUTCOME_UNKNOWN", message: "inner words")
         for problem in [Problem(answering: error), Problem(answering: error, mayBeRepeated: false)] {
             #expect(problem.status.code == status)
@@ -108,14 +108,14 @@ struct ErrorMapTests {
     }
 
     @Test(arguments: [Status.Code.unavailable, .deadlineExceeded, .unknown, .internalError, .cancelled])
-    func `A call that broke off has an unknown outcome unless it may be repeated`(code: Status.Code) {
+    func `An interrupted call has an unknown outcome unless it may be repeated`(code: Status.Code) {
         let problem = Problem(answering: RPCError(code, "the connection was lost"), mayBeRepeated: false)
         #expect(problem.status.code == (code == .deadlineExceeded ? 504 : 500))
         #expect(problem.code == "OUTCOME_UNKNOWN")
         #expect(problem.headers[.retryAfter] == nil)
     }
 
-    @Test func `What was certainly not done may be tried again`() {
+    @Test func `A call that was certainly not executed may be retried`() {
         let refused = RPCError.domain(
             .unavailable,
             reason: "DATABASE_UNAVAILABLE",
@@ -134,14 +134,14 @@ struct ErrorMapTests {
         ("ACCESS_TOKEN_INVALID", true), ("SESSION_REVOKED", true), ("TOKEN_EXPIRED", false),
         ("REFRESH_TOKEN_REUSED", false),
     ])
-    func `A challenge fits the token`(reason: String, isInvalidToken: Bool) {
+    func `The challenge matches the token's error`(reason: String, isInvalidToken: Bool) {
         let problem = Problem(answering: RPCError.domain(.unauthenticated, reason: reason, message: "No."))
         let challenge = problem.headers[.wwwAuthenticate] ?? ""
         #expect(challenge.hasPrefix(#"Bearer realm="vestibule""#))
         #expect(challenge.contains("invalid_token") == isInvalidToken)
     }
 
-    @Test func `Other errors are internal or themselves`() {
+    @Test func `Other errors are internal or unchanged`() {
         struct Surprise: Error {}
         #expect(Problem(answering: Surprise()).status == .internalServerError)
         #expect(Problem(answering: CancellationError()).status.code == 499)

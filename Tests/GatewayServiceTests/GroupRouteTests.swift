@@ -12,7 +12,7 @@ import Testing
 /// The routes and RPCs that manage a group, over stub services.
 struct GroupRouteTests {
     private let gateway = TestGateway()
-    /// What the service was asked, each as its message in JSON.
+    /// The requests that the service received, each as its message in JSON.
     private let seen = Seen()
 
     private final class Seen: Sendable {
@@ -93,7 +93,7 @@ struct GroupRouteTests {
         "unproven": true,
     ]
 
-    @Test func `Groups are told, changed and handed over`() async throws {
+    @Test func `Groups are returned, changed and handed over`() async throws {
         let requests: [(HTTPRequest.Method, String, String?)] = [
             (.get, "/groups/g-7", nil), (.patch, "/groups/g-7", #"{"name":"Trip"}"#),
             (.patch, "/groups/g-7", #"{"openness":"consent"}"#), (.post, "/groups/g-7/owner", #"{"member_id":"m-1"}"#),
@@ -133,7 +133,7 @@ struct GroupRouteTests {
         #expect(seen.all == [#"SetMemberRoleRequest {"groupId":"g-7","memberId":"m-1","role":"GROUP_ROLE_ADMIN"}"#])
     }
 
-    @Test func `Many are added, each with a result of its own`() async throws {
+    @Test func `Many are added, each with a separate result`() async throws {
         let body = #"{"members":[{"phone_number":"0917","display_name":"Ana"},{"phone_number":""}]}"#
         let answer = try await gateway.sendAsUser(.post, "/groups/g-7/members/batch", body)
         #expect(answer.status == 200)
@@ -168,7 +168,7 @@ struct GroupRouteTests {
         (.post, "/groups/g/members/batch", #"{"members":[1]}"#, "members"),
         (.post, "/groups/g/members/batch", #"{"members":[{},{"phone_number":1}]}"#, "members[1].phone_number"),
     ])
-    func `What isn't of the form is refused with the field`(
+    func `A malformed request is refused with the field`(
         method: HTTPRequest.Method,
         path: String,
         body: String,
@@ -179,7 +179,7 @@ struct GroupRouteTests {
         #expect(seen.all.isEmpty)
     }
 
-    @Test func `Apps call the same by RPC`() async throws {
+    @Test func `Apps can do the same by RPC`() async throws {
         let groups = try AppClients(gateway).groups
         let options = AppClients.asUser
         let group = AppV1.Group.with {
@@ -199,12 +199,12 @@ struct GroupRouteTests {
         #expect(member.role == .admin && member.isUnconfirmed && member.state == .member)
         let results = try await groups.addMembers(.with { $0.members = [.init()] }, options: options).results
         #expect(results.map(\.member.memberID) == ["m-1", ""] && results[1].refusal.retryAfterSeconds == 2)
-        // A word of a later version is for the service to judge, and an empty name is a name.
+        // The service decides about a later version's value, and an empty name is a name.
         #expect(seen.all[1] == #"UpdateGroupRequest {"groupId":"g-7","name":"","openness":9}"#)
         #expect(seen.all.count == 8)
     }
 
-    @Test func `An owner who must hand over conflicts, and a role that isn't enough is forbidden`() async throws {
+    @Test func `An owner who must hand over gets a conflict, and an insufficient role is forbidden`() async throws {
         gateway.stubs.groups.set { answers in
             answers.leaveGroup = { _, _ in
                 throw RPCError.domain(.aborted, reason: "OWNER_MUST_HAND_OVER", message: "Hand over first.")

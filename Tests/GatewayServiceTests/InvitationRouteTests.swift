@@ -14,7 +14,7 @@ struct InvitationRouteTests {
     private let gateway = TestGateway()
     private let user = "0190c2a5-7f00-7000-8000-000000000009"
 
-    @Test func `What waits for the user is told in pages`() async throws {
+    @Test func `The user's invitations and requests are returned in pages`() async throws {
         let seen = Mutex<[String]>([])
         gateway.stubs.groups.set { answers in
             answers.listMyInvitations = { request, _ in
@@ -86,7 +86,7 @@ struct InvitationRouteTests {
         #expect(try await gateway.sendAsUser(.post, "/groups/g-1/members/m-3/confirm", "{}").fields == ["user_id"])
     }
 
-    @Test func `Whom a group waits for is told with what the caller may know`() async throws {
+    @Test func `The pending people of a group are returned with what the caller may know`() async throws {
         gateway.stubs.groups.set { answers in
             answers.listPending = { request, _ in
                 .with {
@@ -113,7 +113,7 @@ struct InvitationRouteTests {
         #expect(answer.body["next_page_token"] == .null)
     }
 
-    @Test func `A link's token is told once, and goes by bodies alone`() async throws {
+    @Test func `A link's token is returned once, and is sent in bodies only`() async throws {
         let seen = Mutex<[String]>([])
         gateway.stubs.groups.set { answers in
             answers.createGroupLink = { request, _ in
@@ -180,7 +180,7 @@ struct InvitationRouteTests {
         #expect(try await gateway.sendAsUser(.post, "/groups/links/join", "{}").fields == ["token"])
     }
 
-    @Test func `A link that may have been made is not asked for again`() async throws {
+    @Test func `The creation of a link with an unknown outcome is not retried`() async throws {
         gateway.stubs.groups.set {
             $0.createGroupLink = { _, _ in throw RPCError(.unavailable, "the connection was lost") }
         }
@@ -219,7 +219,7 @@ struct InvitationRouteTests {
         ("PERSON_CHANGED", .aborted, 409), ("INVITATION_NOT_FOUND", .notFound, 404),
         ("TOO_MANY_ATTEMPTS", .resourceExhausted, 429),
     ])
-    func `What the service refuses is told with its reason`(reason: String, code: Status.Code, status: Int) async throws
+    func `A refusal of the service keeps its reason`(reason: String, code: Status.Code, status: Int) async throws
     {
         gateway.stubs.groups.set {
             $0.joinByLink = { _, _ in throw RPCError.domain(code, reason: reason, message: "For people.") }
@@ -232,7 +232,7 @@ struct InvitationRouteTests {
         #expect(error.code == code && error.reason == reason)
     }
 
-    @Test func `The RPCs tell what the routes tell`() async throws {
+    @Test func `The RPCs return what the routes return`() async throws {
         gateway.stubs.groups.set { answers in
             answers.listMyInvitations = { _, _ in
                 .with {
@@ -265,7 +265,7 @@ struct InvitationRouteTests {
         "GET /me/blocked-inviters", "POST /groups/links/join", "POST /groups/links/preview",
         "POST /groups/g/members/m/confirm", "POST /groups/g/links",
     ])
-    func `Nothing of it is for strangers`(line: String) async throws {
+    func `Each route needs a token`(line: String) async throws {
         let words = line.split(separator: " ").map(String.init)
         let method = try #require(HTTPRequest.Method(words[0]))
         let answer = try await gateway.send(

@@ -28,7 +28,7 @@ struct LinkedProviderTests {
             },
         ]
     }
-    /// Neither a subject nor a relay address.
+    /// Contains neither a subject nor a relay address.
     private static let json: JSONObject = [
         "identities": [
             [
@@ -55,7 +55,7 @@ struct LinkedProviderTests {
         },
     ]
 
-    @Test func `The providers are told in identity's order, without addresses of a relay`() async throws {
+    @Test func `The providers are listed in identity's order, without relay addresses`() async throws {
         gateway.stubs.identity.set { $0.getAccount = { _, _ in .with { $0.account = Self.account } } }
         let answer = try await gateway.sendAsUser(.get, "/auth/identities")
         #expect(answer.status == 200 && answer.body == Self.json)
@@ -64,7 +64,7 @@ struct LinkedProviderTests {
         #expect(gateway.stubs.calls == ["CheckSession", "GetAccount", "CheckSession", "GetAccount"])
     }
 
-    @Test func `Credentials go to identity as those of a sign-in`() async throws {
+    @Test func `Credentials are passed to identity like those of a sign-in`() async throws {
         let seen = Mutex<[IdentityV1.LinkProviderRequest]>([])
         gateway.stubs.identity.set {
             $0.linkProvider = { request, _ in
@@ -104,7 +104,7 @@ struct LinkedProviderTests {
         }
     }
 
-    @Test func `If the user's account was absorbed the answer has the session to go on with`() async throws {
+    @Test func `If the user's account was absorbed the answer has a session of the other account`() async throws {
         gateway.stubs.identity.set {
             $0.linkProvider = { _, _ in
                 .with { ($0.account, $0.tokens) = (Self.account, StubServices.tokens) }
@@ -121,7 +121,7 @@ struct LinkedProviderTests {
     }
 
     @Test(arguments: ["PROVIDER_ALREADY_LINKED", "IDENTITY_TAKEN"])
-    func `A conflict is told`(reason: String) async throws {
+    func `A conflict is reported`(reason: String) async throws {
         gateway.stubs.identity.set {
             $0.linkProvider = { _, _ in throw RPCError.domain(.alreadyExists, reason: reason, message: "No.") }
         }
@@ -133,7 +133,7 @@ struct LinkedProviderTests {
         #expect(error.code == .alreadyExists && error.reason == reason)
     }
 
-    @Test func `A provider is unlinked, unless it is the last or there is none`() async throws {
+    @Test func `A provider is unlinked, unless it is the last or isn't linked`() async throws {
         let seen = Mutex<[IdentityV1.UnlinkProviderRequest]>([])
         gateway.stubs.identity.set {
             $0.unlinkProvider = { request, _ in
@@ -162,7 +162,9 @@ struct LinkedProviderTests {
         #expect(seen.withLock { $0.allSatisfy { $0.accessToken == StubServices.accessToken } })
     }
 
-    @Test func `A provider that is too young for it is refused with the time when it is possible`() async throws {
+    @Test func `A provider that was linked too recently is refused with the time when it can be unlinked`()
+        async throws
+    {
         gateway.stubs.identity.set {
             $0.unlinkProvider = { _, _ in
                 throw RPCError.domain(
@@ -178,7 +180,7 @@ struct LinkedProviderTests {
         #expect(answer.headers[.retryAfter] == "86000")
     }
 
-    @Test func `Nobody sees or changes any without a token`() async throws {
+    @Test func `Each route needs a token`() async throws {
         let auth = try AppClients(gateway).auth
         let calls: [() async throws -> Void] = [
             { _ = try await auth.listProviders(.init()) }, { _ = try await auth.linkProvider(.init()) },

@@ -12,7 +12,7 @@ import Testing
 
 @testable import GatewayService
 
-/// What services that take our tokens ask: the metadata (RFC 8414) and introspection (RFC 7662).
+/// The routes for services that accept our tokens: metadata (RFC 8414) and introspection (RFC 7662).
 struct OAuthTests {
     private static let secret = "6f1d…%+& of 32 random bytes"
 
@@ -21,7 +21,7 @@ struct OAuthTests {
         return try IntrospectionClients(Secret("# services of ours\n\norders:\(digest)\r\n\(more)"))
     }
 
-    /// Id and secret as RFC 6749 section 2.3.1 has them.
+    /// Id and secret in the form of RFC 6749 section 2.3.1.
     private static func basic(_ id: String, _ secret: String, scheme: String = "Basic") -> String {
         "\(scheme) \(Self.base64("\(FormFieldsEncoding.encode(id)):\(FormFieldsEncoding.encode(secret))"))"
     }
@@ -55,7 +55,7 @@ struct OAuthTests {
         ($0.clientID, $0.issuer, $0.audience, $0.expiresAtSeconds) = ("c", "i", "a", 7)
     }
 
-    @Test func `An active token is told with what it is good for`() async throws {
+    @Test func `An active token's introspection has its claims`() async throws {
         let answer = try await ask(gateway(Self.active), "token=t&token_type_hint=refresh_token")
         #expect(answer.status == 200)
         #expect(
@@ -71,7 +71,7 @@ struct OAuthTests {
         #expect(other["token_use"] == "refresh_token" && other["token_type"] == nil && other["aud"] == nil)
     }
 
-    @Test func `Of a token that isn't active nothing else is told`() async throws {
+    @Test func `An inactive token's introspection has nothing else`() async throws {
         var strange = Self.active
         strange.active = false
         for answer in [strange, .init()] {
@@ -85,7 +85,7 @@ struct OAuthTests {
         basic("orders", secret, scheme: "Digest"), "Basic \(base64("orders"))", "Basic \(base64("orders:%zz"))",
         "Basic " + String(repeating: "A", count: 5_000),
     ])
-    func `Without the credentials of a client nothing is looked at`(authorization: String?) async throws {
+    func `Without a client's credentials no token is looked up`(authorization: String?) async throws {
         let gateway = try gateway(Self.active)
         let answer = try await ask(gateway, "token=t", authorization: authorization)
         #expect(answer.status == 401)
@@ -94,12 +94,12 @@ struct OAuthTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `The scheme is in capitals or not`() async throws {
+    @Test func `The scheme's case doesn't matter`() async throws {
         let authorization = Self.basic("orders", Self.secret, scheme: "bAsIc")
         #expect(try await ask(gateway(Self.active), "token=t", authorization: authorization).status == 200)
     }
 
-    @Test func `What is wrong is told as OAuth tells it`() async throws {
+    @Test func `An invalid request has OAuth's error`() async throws {
         let gateway = try gateway()
         for form in ["", "token=", "tokens=t", "token=a&token=b"] {
             let answer = try await ask(gateway, form)
@@ -115,7 +115,7 @@ struct OAuthTests {
         #expect(down.headers[.retryAfter] == "1")
     }
 
-    @Test func `Without clients every request is refused with a code of its own`() async throws {
+    @Test func `Without configured clients every request is refused with a separate code`() async throws {
         let gateway = TestGateway()
         for (form, authorization) in [("token=t", Self.basic("orders", Self.secret)), ("token=t", nil), ("", nil)] {
             let answer = try await ask(gateway, form, authorization: authorization)
@@ -153,14 +153,14 @@ struct OAuthTests {
         ("# nobody\n", "1 to 64 clients"),
         ("a:\(String(repeating: "0", count: 64))\na:\(String(repeating: "1", count: 64))", "line 2"),
     ])
-    func `A file of clients that can't be used is told by its line`(content: String, problem: String) {
+    func `A clients file that can't be used is reported with its line`(content: String, problem: String) {
         let faults = #expect(throws: ConfigurationErrors.self) { try IntrospectionClients(Secret(content)) }
         #expect(faults?.description.contains(problem) == true, "\(faults as Any)")
     }
 
     // The metadata
 
-    @Test func `The metadata says what is so and can be cached`() async throws {
+    @Test func `The metadata is correct and can be cached`() async throws {
         let gateway = TestGateway(introspectionClients: try Self.clients())
         let answer = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
         #expect(answer.status == 200 && answer.type == "application/json")
@@ -176,20 +176,20 @@ struct OAuthTests {
         #expect(answer.headers[.cacheControl] == "public, max-age=600")
         _ = try await gateway.send(.get, "/.well-known/jwks.json")
         #expect(gateway.stubs.calls == ["GetJWKS"], "one answer of identity's is both")
-        // Every URL in it leads to a route.
+        // Every URL in it has a route.
         let paths = gateway.gateway.endpoints.map(\.operation.path)
         #expect(paths.contains("/.well-known/jwks.json") && paths.contains("/auth/introspect"))
         #expect(try await gateway.send(.get, "/.well-known/openid-configuration").status == 404)
     }
 
-    @Test func `An issuer that ends with a slash stays as it is`() {
+    @Test func `An issuer with a trailing slash is unchanged`() {
         let metadata = GetServerMetadataRoute.metadata("https://api.example.com/id/", hasIntrospection: false)
         #expect(metadata["issuer"] == "https://api.example.com/id/")
         #expect(metadata["jwks_uri"] == "https://api.example.com/id/.well-known/jwks.json")
     }
 }
 
-/// As the value of a form's field.
+/// Encodes the value of a form's field.
 private enum FormFieldsEncoding {
     static func encode(_ text: String) -> String {
         text.utf8.map { byte in

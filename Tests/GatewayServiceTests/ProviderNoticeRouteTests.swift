@@ -55,7 +55,9 @@ struct ProviderNoticeRouteTests {
         ("NOTICE_AUDIENCE", "invalid_audience"), ("NOTICE_MALFORMED", "invalid_request"),
         ("NOTICE_EXPIRED", "invalid_request"), ("NOTICE_EARLY", "invalid_request"),
     ])
-    func `What identity refuses is 400, to Google in the words of RFC 8935`(reason: String, word: String) async throws {
+    func `A notice that identity refuses is a 400, for Google with the errors of RFC 8935`(reason: String, word: String)
+        async throws
+    {
         let gateway = TestGateway()
         gateway.stubs.identity.set { answers in
             answers.acceptNotice = { _, _ in throw RPCError.domain(.invalidArgument, reason: reason, message: "No.") }
@@ -68,7 +70,7 @@ struct ProviderNoticeRouteTests {
         #expect(apple.status == 400 && apple.body["code"] == .string(reason))
     }
 
-    @Test func `Where a provider isn't set up there is nothing`() async throws {
+    @Test func `A provider that isn't configured has no route`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set { answers in
             answers.acceptNotice = { _, _ in
@@ -79,7 +81,7 @@ struct ProviderNoticeRouteTests {
         #expect(try await gateway.send(.post, "/auth/apple/notifications", #"{"payload":"p"}"#).status == 404)
     }
 
-    @Test func `What can't be stored now is asked for again`() async throws {
+    @Test func `A notice that can't be stored now must be sent again`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set { answers in
             answers.acceptNotice = { _, _ in throw RPCError(.unavailable, "down") }
@@ -90,7 +92,7 @@ struct ProviderNoticeRouteTests {
         #expect(apple.status == 503 && apple.headers[.retryAfter] != nil)
     }
 
-    @Test func `What is no message doesn't get to identity`() async throws {
+    @Test func `A malformed notice isn't sent to identity`() async throws {
         var gateway = TestGateway()
         gateway.limits.bodyBytesMax = 4096
         #expect(try await google(gateway, type: "application/json").status == 415)

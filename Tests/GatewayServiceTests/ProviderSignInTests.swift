@@ -11,9 +11,9 @@ import Testing
 
 @testable import GatewayService
 
-/// `POST /auth/{provider}`, whatever the apps send.
+/// `POST /auth/{provider}`, with all bodies that apps send.
 struct ProviderSignInTests {
-    /// What identity was asked, and the answer to the app.
+    /// The request that identity received, and the answer to the app.
     private static func signIn(
         _ path: String,
         _ body: String,
@@ -34,7 +34,7 @@ struct ProviderSignInTests {
         return (try #require(seen.withLock { $0 }), answer, gateway)
     }
 
-    @Test func `The demo apps' bodies are taken as they are`() async throws {
+    @Test func `The demo apps' bodies are accepted`() async throws {
         let google = try await Self.signIn("/auth/google", #"{"id_token":"t","email":null,"full_name":null}"#)
         #expect(google.request == .with { ($0.provider, $0.idToken) = ("google", "t") })
         let apple = try await Self.signIn(
@@ -56,7 +56,7 @@ struct ProviderSignInTests {
         }
     }
 
-    @Test func `Every member goes to identity by its name`() async throws {
+    @Test func `Every member is passed to identity`() async throws {
         let (request, answer, _) = try await Self.signIn(
             "/auth/keycloak",
             #"""
@@ -88,14 +88,14 @@ struct ProviderSignInTests {
         }
     }
 
-    @Test func `A path's own name for the ID token goes first`() async throws {
+    @Test func `A path's own name for the ID token takes precedence`() async throws {
         let body = #"{"id_token":"i","identity_token":"a"}"#
         #expect(try await Self.signIn("/auth/apple", body).request.idToken == "a")
         #expect(try await Self.signIn("/auth/google", body).request.idToken == "i")
     }
 
     @Test(arguments: ["apple", "google", "myspace"])
-    func `A provider that is not configured is a path that is not there`(provider: String) async throws {
+    func `A provider that is not configured has no route`(provider: String) async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -111,7 +111,7 @@ struct ProviderSignInTests {
         #expect(answer.fields.isEmpty)
     }
 
-    @Test func `Somebody new gets no account who asks for none`() async throws {
+    @Test func `With create set to false a new person gets no account`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set {
             $0.signIn = { request, _ in
@@ -123,7 +123,7 @@ struct ProviderSignInTests {
         #expect(answer.status == 404 && answer.code == "ACCOUNT_NOT_FOUND")
     }
 
-    @Test func `Our own words are no providers`() async throws {
+    @Test func `Reserved words are not providers`() async throws {
         let gateway = TestGateway()
         #expect(try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#).status == 200)
         #expect(try await gateway.send(.post, "/auth/sign-out", #"{"refresh_token":"r"}"#).status == 204)
@@ -136,7 +136,7 @@ struct ProviderSignInTests {
         #expect(try await gateway.send(.post, "/auth/apple/more", "{}").code == "ROUTE_NOT_FOUND")
     }
 
-    @Test func `No provider can have the name of one of our words`() throws {
+    @Test func `No provider can have a reserved name`() throws {
         let appURL = try #require(AppURL("com.acme.app://signed-in"))
         let gateway = TestGateway(
             webSignIn: WebSignIn(
@@ -153,7 +153,7 @@ struct ProviderSignInTests {
         #expect(Set(words).subtracting(providers) == ProviderName.reserved)
     }
 
-    @Test func `Identity is told the client's address`() async throws {
+    @Test func `Identity gets the client's address`() async throws {
         let proxies = RateLimit.Policy(trustedProxies: [try #require(IPNetwork("127.0.0.0/8"))])
         let (_, answer, gateway) = try await Self.signIn(
             "/auth/google",
@@ -166,7 +166,7 @@ struct ProviderSignInTests {
         #expect(gateway.stubs.clientAddresses.first == "SignIn 203.0.113.9")
     }
 
-    @Test func `Every provider counts among the sign-ins of an address`() async throws {
+    @Test func `Every provider's sign-ins count for an address's limit`() async throws {
         let gateway = TestGateway(rateLimit: .init(auth: RequestRate(perSecond: 0.01, burst: 2)))
         for path in ["/auth/google", "/auth/anybody"] {
             #expect(try await gateway.send(.post, path, #"{"id_token":"t"}"#).status == 200)

@@ -11,11 +11,11 @@ import Testing
 
 @testable import GatewayService
 
-/// How much an address and an account may ask for.
+/// The limits of an address and of an account.
 struct RateLimitTests {
     private static let refresh = #"{"refresh_token":"r"}"#
 
-    /// A policy without limits but those that are given, which never refill while a test runs.
+    /// A policy with the given limits only, which never refill during a test.
     private static func policy(
         address: Double = 1e6,
         auth: Double = 1e6,
@@ -33,7 +33,7 @@ struct RateLimitTests {
         )
     }
 
-    @Test func `Too many sign-ins have to wait`() async throws {
+    @Test func `Too many sign-ins are rejected with a wait`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 2))
         for _ in 0..<2 {
             #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 200)
@@ -43,7 +43,7 @@ struct RateLimitTests {
         #expect(limited.code == "RATE_LIMITED")
         #expect(limited.type == "application/problem+json")
         let wait = try #require(limited.headers[.retryAfter].flatMap(Int.init))
-        // 10,000 s for a token, less what the test has taken so far.
+        // 10,000 s for a token, less the time that the test has taken so far.
         #expect((9_000...10_000).contains(wait))
         #expect(try await gateway.send(.post, "/auth/apple", "{}").status == 429)
         #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
@@ -54,7 +54,7 @@ struct RateLimitTests {
         "/auth/./refresh", "/me/../auth/refresh", "/auth%2frefresh", "/%61uth/refresh", "/auth/%2e/refresh",
         "http://x/auth/refresh/", "/auth/refresh//?a=b",
     ])
-    func `Another spelling of a path is no way around a limit`(path: String) async throws {
+    func `Another spelling of a path doesn't avoid a limit`(path: String) async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 1))
         #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 200)
         #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 429)
@@ -64,7 +64,7 @@ struct RateLimitTests {
     }
 
     @Test(arguments: ["//me", "/me/", "/./me", "/x/../me", "/%2e/me", "/groups//x/members", "/groups/a%2fb/members"])
-    func `A path that is not plain has no route`(path: String) async throws {
+    func `A path that isn't normalized has no route`(path: String) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.sendAsUser(.get, path)
         #expect(answer.status == 404)
@@ -72,7 +72,7 @@ struct RateLimitTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `Every route counts for its address`() async throws {
+    @Test func `Every route counts for its address's limit`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(address: 6))
         for path in ["/healthz", "/readyz", "/openapi.json", "/.well-known/jwks.json", "/nothing"] {
             #expect(try await gateway.send(.get, path).status < 429)
@@ -110,7 +110,7 @@ struct RateLimitTests {
         #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
     }
 
-    @Test func `Changes are fewer than reads`() async throws {
+    @Test func `Changes have a lower limit than reads`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(changes: 2))
         let member = #"{"phone_number":"+639170000000","display_name":"Ana"}"#
         #expect(try await gateway.sendAsUser(.patch, "/me", #"{"username":"ana"}"#).status == 200)
@@ -125,7 +125,7 @@ struct RateLimitTests {
         #expect(gateway.stubs.calls.filter { ["UpdateProfile", "AddMember", "CreateGroup"].contains($0) }.count == 2)
     }
 
-    @Test func `A token that is refused costs no account anything`() async throws {
+    @Test func `A refused token uses up no account's limit`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(account: 1))
         for _ in 0..<5 { #expect(try await gateway.send(.get, "/me", token: "bad").status == 401) }
         #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
@@ -150,7 +150,7 @@ struct RateLimitTests {
         #expect(try await status("[2001:db8::2]:80") == 429)
     }
 
-    @Test func `A site is not as many clients as it has networks`() async throws {
+    @Test func `A site's networks don't count as many clients`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 1, proxies: ["127.0.0.1"]))
         var statuses: [Int] = []
         for network in 0..<20 {
@@ -166,12 +166,12 @@ struct RateLimitTests {
         #expect(statuses == Array(repeating: 200, count: 16) + Array(repeating: 429, count: 4))
     }
 
-    @Test func `The services are told the client's address`() async throws {
+    @Test func `The services get the client's address`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(proxies: ["127.0.0.1"]))
         func send(_ method: HTTPRequest.Method, _ path: String, _ body: String?, from address: String?) async throws {
             var headers: HTTPFields = [:]
             if let address { headers[.forwardedFor] = address }
-            // A client's own word is no metadata.
+            // The header is removed when a client sends it.
             headers[try #require(HTTPField.Name("vestibule-client-address"))] = "6.6.6.6"
             _ = try await gateway.send(
                 method,

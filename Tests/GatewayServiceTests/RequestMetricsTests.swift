@@ -42,7 +42,7 @@ struct RequestMetricsTests {
         #expect(text.text.contains(times + #",le="0.0025"} 3"#))
     }
 
-    @Test func `Whatever a client makes up is one series`() {
+    @Test func `All unknown HTTP methods are one series`() {
         for word in 0..<100 { count("BREW\(word)", nil, 404) }
         count("BREW", nil, 404)
         #expect(lines == [#"vestibule_http_requests_total{route="none",method="other",status="404"} 101"#])

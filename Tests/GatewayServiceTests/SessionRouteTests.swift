@@ -24,7 +24,7 @@ struct SessionRouteTests {
         "created_at": "2026-01-31T23:59:59.123Z", "last_used_at": "2026-02-01T00:00:00.000Z", "current": true,
     ]
 
-    @Test func `The sessions are told in identity's order`() async throws {
+    @Test func `The sessions are listed in identity's order`() async throws {
         let seen = Mutex<[IdentityV1.ListSessionsRequest]>([])
         gateway.stubs.identity.set {
             $0.listSessions = { request, _ in
@@ -72,7 +72,7 @@ struct SessionRouteTests {
         #expect(gateway.stubs.calls == ["CheckSession", "ListSessions"])
     }
 
-    @Test func `When the account will be deleted stands beside the sessions`() async throws {
+    @Test func `A scheduled deletion is in the list of sessions`() async throws {
         gateway.stubs.identity.set { $0.listSessions = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }
         let answer = try await gateway.sendAsUser(.get, "/auth/sessions")
         #expect(answer.body == ["sessions": [], "recent_changes": [], "deletes_at": "2026-01-31T23:59:59.123Z"])
@@ -80,7 +80,7 @@ struct SessionRouteTests {
         #expect(listed.deletesAt == .init(seconds: 1_769_903_999, nanos: 123_000_000))
     }
 
-    @Test func `A session is renamed and told`() async throws {
+    @Test func `A session is renamed and returned`() async throws {
         let seen = Mutex<[IdentityV1.RenameSessionRequest]>([])
         gateway.stubs.identity.set {
             $0.renameSession = { request, _ in
@@ -102,7 +102,7 @@ struct SessionRouteTests {
         #expect(seen.withLock { $0.count } == 1)
     }
 
-    @Test func `A name that identity refuses is a field at fault`() async throws {
+    @Test func `A name that identity refuses is reported as an invalid field`() async throws {
         gateway.stubs.identity.set {
             $0.renameSession = { _, _ in
                 throw RPCError.domain(
@@ -130,7 +130,7 @@ struct SessionRouteTests {
         #expect(seen.withLock { $0 } == [.with { ($0.accessToken, $0.sessionID) = (StubServices.accessToken, id) }])
     }
 
-    @Test func `Somebody else's is not found`() async throws {
+    @Test func `Another user's session is not found`() async throws {
         let refusal = RPCError.domain(.notFound, reason: "SESSION_NOT_FOUND", message: "There is no such session.")
         gateway.stubs.identity.set {
             $0.endSession = { _, _ in throw refusal }
@@ -143,7 +143,7 @@ struct SessionRouteTests {
         }
     }
 
-    @Test func `Everywhere is everywhere, or all but here`() async throws {
+    @Test func `Signing out everywhere ends all sessions, or all but the current one`() async throws {
         let seen = Mutex<[IdentityV1.SignOutRequest]>([])
         gateway.stubs.identity.set {
             $0.signOut = { request, _ in
@@ -159,7 +159,7 @@ struct SessionRouteTests {
         let scopes: [IdentityV1.SignOutScope] = [.everywhere, .everywhere, .everywhere, .everywhere, .others]
         #expect(seen.withLock { $0.map(\.scope) } == scopes)
         #expect(seen.withLock { $0.allSatisfy { $0.accessToken == StubServices.accessToken } })
-        // A repetition is judged by identity, which knows that it is one.
+        // Identity recognizes a repetition.
         #expect(!gateway.stubs.calls.contains("CheckSession"))
         let wrong = try await gateway.sendAsUser(.post, "/auth/sign-out-everywhere", #"{"except_current":"yes"}"#)
         #expect(wrong.status == 400 && wrong.fields == ["except_current"])
@@ -169,14 +169,14 @@ struct SessionRouteTests {
     @Test(arguments: [
         (HTTPRequest.Method.get, "/auth/sessions"), (.patch, "/auth/sessions/x"), (.delete, "/auth/sessions/x"),
     ])
-    func `They need a live session`(method: HTTPRequest.Method, path: String) async throws {
+    func `Each route needs a live session`(method: HTTPRequest.Method, path: String) async throws {
         #expect(try await gateway.send(method, path).code == "AUTHENTICATION_REQUIRED")
         let refused = try await gateway.send(method, path, token: "expired")
         #expect(refused.status == 401 && refused.code == "ACCESS_TOKEN_EXPIRED")
         #expect(gateway.stubs.calls == ["CheckSession"])
     }
 
-    @Test func `An account's changes are limited, and the address's requests as those that sign in`() async throws {
+    @Test func `An account's changes are limited, and an address's requests like sign-ins`() async throws {
         var policy = RateLimit.Policy()
         policy.changes = RequestRate(perSecond: 0.001, burst: 2)
         let few = TestGateway(rateLimit: policy)

@@ -4,10 +4,10 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 
-/// The services behind a gateway, behind the real call layer: they answer as a good day would have it, until a test decides
-/// otherwise.
+/// Stubs of the services behind a gateway, with the real call layer. Each call succeeds, until a test sets another
+/// answer.
 final class StubServices: Sendable {
-    /// The user of every good token.
+    /// The user of every valid token.
     static let userID = "0190c2a5-7f00-7000-8000-000000000001"
     static let accessToken = "good.access.token"
 
@@ -20,7 +20,7 @@ final class StubServices: Sendable {
         $0.sessionID = "0190c2a5-7f00-7000-8000-000000000002"
     }
 
-    /// What proves that user to each service; the services refuse calls for a person without theirs.
+    /// That user's caller proof for each service; the services reject calls that need a proof and lack it.
     static let proofs = IdentityV1.CallerProofs.with {
         $0.identity = "proof-to-identity"
         $0.profile = "proof-to-profile"
@@ -34,7 +34,7 @@ final class StubServices: Sendable {
     let health = HealthDouble(.usual)
     private let record = CallRecord()
 
-    /// Has one service, by its gRPC name, say that it takes no calls.
+    /// Makes one service, by its gRPC name, report that it doesn't serve.
     func stopServing(_ service: String) {
         health.set { answers in
             answers.check = { request, _ in
@@ -49,7 +49,7 @@ final class StubServices: Sendable {
     var calls: [String] { record.calls.map(\.method) }
     /// The trace contexts of the calls so far.
     var traces: [TraceContext?] { record.calls.map(\.trace) }
-    /// The methods called so far, each with the client address that it was told.
+    /// The methods called so far, each with the client address it received.
     var clientAddresses: [String] {
         record.calls.map { call in call.method + (call.clientAddress.map { " \($0)" } ?? "") }
     }
@@ -69,7 +69,7 @@ final class StubServices: Sendable {
     }
 }
 
-/// Notes the calls that services get, in their order.
+/// Records the calls that services receive, in order.
 private final class CallRecord: ServerInterceptor {
     struct Call: Sendable {
         let method: String
@@ -98,7 +98,7 @@ private final class CallRecord: ServerInterceptor {
         return try await next(request, context)
     }
 
-    /// Refuses a call for a person that doesn't bring identity's proof to this very service, as the services do.
+    /// Rejects a call without identity's proof for this service, as the services do.
     private static func checkProof(_ context: ServerContext) throws {
         let proof = context.metadata.first("vestibule-caller-proof")
         let wanted =
@@ -127,7 +127,7 @@ private final class CallRecord: ServerInterceptor {
 }
 
 extension IdentityServiceDouble.Answers {
-    /// Everybody may sign in, and one access token is good.
+    /// Every sign-in succeeds, and one access token is valid.
     fileprivate static var usual: Self {
         var answers = Self()
         answers.signIn = { _, _ in
@@ -170,7 +170,7 @@ extension IdentityServiceDouble.Answers {
 }
 
 extension ProfileServiceDouble.Answers {
-    /// Everybody has a name and lacks a number.
+    /// Every user has a name and lacks a number.
     fileprivate static var usual: Self {
         var answers = Self()
         answers.getProfile = { _, _ in
@@ -194,7 +194,7 @@ extension ProfileServiceDouble.Answers {
 }
 
 extension GroupServiceDouble.Answers {
-    /// Groups and members may be made, and there are none yet.
+    /// Groups and members can be created, and there are none yet.
     fileprivate static var usual: Self {
         var answers = Self()
         answers.createGroup = { request, _ in
@@ -223,7 +223,7 @@ extension GroupServiceDouble.Answers {
 }
 
 extension HealthDouble.Answers {
-    /// All take calls.
+    /// All services serve.
     fileprivate static var usual: Self {
         var answers = Self()
         answers.check = { _, _ in .with { $0.status = .serving } }

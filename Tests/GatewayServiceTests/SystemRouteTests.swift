@@ -10,9 +10,9 @@ import Testing
 
 @testable import GatewayService
 
-/// Health, keys, the description, and the bounds of every route.
+/// Health, keys, the description, and the limits of every route.
 struct SystemRouteTests {
-    @Test func `Being alive needs nobody`() async throws {
+    @Test func `Liveness needs no service`() async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/healthz")
         #expect(answer.status == 200)
@@ -20,12 +20,12 @@ struct SystemRouteTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `Being ready needs every service`() async throws {
+    @Test func `Readiness needs every service`() async throws {
         let gateway = TestGateway()
         let ready = try await gateway.send(.get, "/readyz")
         #expect(ready.status == 200)
         #expect(ready.body == ["status": "ready", "services": ["identity": "ok", "profile": "ok", "invites": "ok"]])
-        // Another one, since the answer is kept for a moment.
+        // A new gateway, since the answer is cached for a moment.
         let lacking = TestGateway()
         lacking.stubs.stopServing(ProfileServiceMethods.serviceName)
         let unready = try await lacking.send(.get, "/readyz")
@@ -37,7 +37,7 @@ struct SystemRouteTests {
         )
     }
 
-    @Test func `Readiness is asked once in a moment`() async throws {
+    @Test func `The services' health is cached for a moment`() async throws {
         let stubs = StubServices()
         let channel = stubs.channel
         let backends = Backends(identity: channel, profile: channel, invites: channel)
@@ -55,7 +55,7 @@ struct SystemRouteTests {
         #expect(answered == Array(repeating: [true, true, true], count: 50))
         #expect(stubs.calls.count == 3)
         stubs.stopServing(InvitesServiceMethods.serviceName)
-        #expect(await cache.answers(options).map(\.isServing) == [true, true, true], "a moment has not passed")
+        #expect(await cache.answers(options).map(\.isServing) == [true, true, true], "the cache has not expired")
         passed.store(250, ordering: .relaxed)
         #expect(await cache.answers(options).map(\.isServing) == [true, true, false])
         #expect(stubs.calls.count == 6)
@@ -80,13 +80,13 @@ struct SystemRouteTests {
         let described = paths.members.flatMap { path in
             (path.value.object?.members ?? []).map(\.name).filter(methods.contains).map { "\($0) \(path.name)" }
         }
-        // Nobody may ask about tokens here: that is no operation, though its path isn't a provider's.
+        // Introspection is not configured here, so it is no operation, though its path isn't a provider's.
         let routes = gateway.gateway.endpoints.map(\.route).filter { $0.path != IntrospectTokenRoute.path }
         let existing = routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }
         #expect(described.sorted() == existing.sorted())
     }
 
-    @Test func `Every answer is described by its status`() async throws {
+    @Test func `Every answer's status is described`() async throws {
         let document = OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation))
         var operations = 0
         for path in try #require(document["paths"]?.object).members {
@@ -97,7 +97,7 @@ struct SystemRouteTests {
                 #expect(!statuses.contains("default"))
                 let takesBody = method.value.object?["requestBody"] != nil
                 #expect(statuses.isSuperset(of: ["408", "413", "415"]) == takesBody, "\(method.name) \(path.name)")
-                // Whoever is refused at these has shown no credential of their own.
+                // Requests to these carry no credentials of a caller, so they don't return 401.
                 let isForAll = ["/auth/challenge", "/auth/apple/notifications", "/auth/google/risc"].contains(path.name)
                 let isAuth = path.name.hasPrefix("/auth/") && !isForAll
                 let needsUser = method.value.object?["security"] != nil || isAuth
@@ -117,12 +117,12 @@ struct SystemRouteTests {
         }
     }
 
-    @Test func `Every operation has a name of its own`() {
+    @Test func `Every operation has a unique name`() {
         let names = TestGateway().gateway.endpoints.map(\.operation.id)
         #expect(Set(names).count == names.count)
     }
 
-    @Test func `Every reference of the description leads somewhere`() throws {
+    @Test func `Every reference in the description resolves`() throws {
         let document = JSONValue.object(OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation)))
         var references: Set<String> = []
         func collect(_ value: JSONValue) {
@@ -148,7 +148,7 @@ struct SystemRouteTests {
         }
     }
 
-    @Test func `The deadline travels with the call`() async throws {
+    @Test func `The deadline is passed on with the call`() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .seconds(3)
         let before = Deadline.after(.seconds(3))
@@ -161,7 +161,7 @@ struct SystemRouteTests {
         #expect(before <= deadline && deadline <= after)
     }
 
-    @Test func `A slow service ends with the deadline`() async throws {
+    @Test func `A call to a slow service ends at the deadline`() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .milliseconds(100)
         gateway.stubs.profile.set {
@@ -189,14 +189,14 @@ struct SystemRouteTests {
         #expect(answer.headers[.retryAfter] == "1")
     }
 
-    @Test func `An oversize body is refused`() async throws {
+    @Test func `A body that is too large is refused`() async throws {
         let body = #"{"refresh_token":""# + String(repeating: "a", count: 65_536) + #""}"#
         let answer = try await TestGateway().send(.post, "/auth/refresh", body)
         #expect(answer.status == 413)
         #expect(answer.code == "BODY_TOO_LARGE")
     }
 
-    @Test func `An unknown path and another method are problems`() async throws {
+    @Test func `An unknown path and an unsupported method are problems`() async throws {
         #expect(try await TestGateway().send(.get, "/nowhere").code == "ROUTE_NOT_FOUND")
         let answer = try await TestGateway().send(.put, "/me")
         #expect(answer.status == 405)

@@ -16,12 +16,12 @@ struct UnknownFieldTests {
         operation.body?.types == ["application/json"]
     }
 
-    /// The operations whose bodies others define.
+    /// The operations whose bodies are defined by other parties.
     private static let isOfOthers: @Sendable (OpenAPI.Operation) -> Bool = {
         !$0.errors.isOurs || $0.id == "receiveAppleNotice"
     }
 
-    @Test func `Every route of ours with a JSON body refuses a field that it doesn't know`() async throws {
+    @Test func `Each of our routes with a JSON body refuses an unknown field`() async throws {
         let operations = Self.operations.filter { Self.takesJSON($0) && !Self.isOfOthers($0) }
         #expect(operations.count >= 20)
         for operation in operations {
@@ -32,7 +32,7 @@ struct UnknownFieldTests {
         }
     }
 
-    @Test func `Routes of dialects and callbacks take what their clients send`() {
+    @Test func `Routes of dialects and callbacks accept all fields of their clients`() {
         let operations = Self.operations.filter { Self.takesJSON($0) && Self.isOfOthers($0) }
         #expect(operations.count >= 5)
         for operation in operations { #expect(operation.bodyFields == nil, "\(operation.id)") }
@@ -44,11 +44,11 @@ struct UnknownFieldTests {
         ("/auth/apple", #"{"identity_token":"x","authorization_code":"c","email":null,"full_name":"Ann"}"#),
         ("/auth/apple", #"{"id_token":"x","nonce":"n","device_name":"iPhone","create":false,"code_verifier":"v"}"#),
     ])
-    func `A sign-in's body is known whole`(path: String, body: String) async throws {
+    func `All fields of a sign-in's body are known`(path: String, body: String) async throws {
         #expect(try await Self.gateway.send(.post, path, body).code != "REQUEST_INVALID")
     }
 
-    @Test func `A near miss is told, and nothing is changed`() async throws {
+    @Test func `A misspelled field is reported with a suggestion, and nothing is changed`() async throws {
         let gateway = TestGateway()
         let answer = try await gateway.sendAsUser(.patch, "/me", #"{"displayName":"Ann"}"#)
         #expect(answer.status == 400 && answer.fields == ["displayName"])
@@ -60,7 +60,7 @@ struct UnknownFieldTests {
         #expect(gateway.stubs.calls.allSatisfy { !$0.hasSuffix("UpdateProfile") })
     }
 
-    @Test func `The description closes the bodies that are refused so`() async throws {
+    @Test func `The description marks these bodies as closed`() async throws {
         let answer = try await Self.gateway.send(.get, "/openapi.json")
         let schemas = try #require(answer.body["components"]?.object?["schemas"]?.object)
         for (name, isClosed) in [

@@ -12,7 +12,7 @@ import Testing
 
 /// `/me` and `/groups`.
 struct UserRouteTests {
-    @Test func `GET /me answers the profile`() async throws {
+    @Test func `The profile is returned`() async throws {
         let answer = try await TestGateway().sendAsUser(.get, "/me")
         #expect(answer.status == 200)
         #expect(
@@ -24,7 +24,7 @@ struct UserRouteTests {
         )
     }
 
-    @Test func `A trace goes on with the calls`() async throws {
+    @Test func `A trace is continued in the calls`() async throws {
         let gateway = TestGateway()
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         let parent = try #require(HTTPField.Name("traceparent"))
@@ -35,16 +35,16 @@ struct UserRouteTests {
         let traces = gateway.stubs.traces
         #expect(traces.count == 2)
         #expect(traces.allSatisfy { $0?.traceID == trace && $0?.isSampled == true && $0?.state == "vendor=1" })
-        // Each call is a span of its own.
+        // Each call is a separate span.
         #expect(Set(traces.map { $0?.spanID } + ["00f067aa0ba902b7"]).count == 3)
         _ = try await gateway.send(.get, "/me", token: token, headers: [parent: "00-\(trace)-0-01"])
-        // What cannot be read is no trace: then one begins here, which nobody records.
+        // A malformed trace is ignored: a new one begins, which isn't sampled.
         let ours = Set(gateway.stubs.traces.suffix(2).map { $0?.traceID })
         #expect(ours.count == 1 && ours != [trace] && ours != [nil])
         #expect(gateway.stubs.traces.suffix(2).allSatisfy { $0?.isSampled == false })
     }
 
-    /// What profile is asked to change when the gateway is sent `body`.
+    /// The change that profile is asked for when the gateway gets `body`.
     private static func change(_ body: String) async throws -> ProfileV1.UpdateProfileRequest {
         let gateway = TestGateway()
         let seen = Mutex<ProfileV1.UpdateProfileRequest?>(nil)
@@ -76,13 +76,13 @@ struct UserRouteTests {
         #expect(change.hasUsername && change.username.isEmpty)
     }
 
-    @Test func `What is required cannot be null`() async throws {
+    @Test func `A required field cannot be null`() async throws {
         let answer = try await TestGateway().sendAsUser(.patch, "/me", #"{"display_name":null,"phone_number":null}"#)
         #expect(answer.status == 400)
         #expect(answer.fields == ["display_name", "phone_number"])
     }
 
-    @Test func `A taken phone is told as such`() async throws {
+    @Test func `A phone number in use is reported`() async throws {
         let gateway = TestGateway()
         let sentence = "This phone number is already associated with another account."
         gateway.stubs.profile.set {
@@ -102,7 +102,7 @@ struct UserRouteTests {
         #expect(answer.fields == ["phone_number"])
     }
 
-    @Test func `What is no phone number is a field at fault`() async throws {
+    @Test func `An invalid phone number is reported as an invalid field`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set {
             $0.updateProfile = { _, _ in
@@ -149,7 +149,7 @@ struct UserRouteTests {
     @Test(arguments: [
         #""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324",
     ])
-    func `An idempotency key is handed on without its quotes`(header: String) async throws {
+    func `An idempotency key is passed on without its quotes`(header: String) async throws {
         let gateway = TestGateway()
         let seen = Mutex<String?>(nil)
         gateway.stubs.groups.set { answers in
@@ -160,7 +160,7 @@ struct UserRouteTests {
         }
         let answer = try await createGroup(gateway, key: header)
         #expect(seen.withLock { $0 } == "8e03978e-40d5-43dd-bc93-6894a57f9324")
-        #expect(answer.status == 503, "with a key the same may be asked again")
+        #expect(answer.status == 503, "with a key the request may be repeated")
         #expect(answer.headers[.retryAfter] == "1")
         let without = try await createGroup(gateway, key: nil)
         #expect(seen.withLock { $0 } == "")
@@ -170,13 +170,13 @@ struct UserRouteTests {
     }
 
     @Test(arguments: ["", "\"\"", String(repeating: "a", count: 39)])
-    func `What cannot be an idempotency key is refused`(header: String) async throws {
+    func `A malformed idempotency key is refused`(header: String) async throws {
         let answer = try await createGroup(TestGateway(), key: header)
         #expect(answer.status == 400)
         #expect(answer.code == "IDEMPOTENCY_KEY_INVALID")
     }
 
-    @Test func `A key that was used for something else is answered with 422`() async throws {
+    @Test func `A key that was used for another request is answered with 422`() async throws {
         let gateway = TestGateway()
         gateway.stubs.groups.set {
             $0.createGroup = { _, _ in
@@ -229,7 +229,7 @@ struct UserRouteTests {
         #expect(seen.withLock { $0?.groupID } == "g-7")
     }
 
-    @Test func `Lists are paged`() async throws {
+    @Test func `Lists have pages`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[String]>([])
         gateway.stubs.groups.set { answers in
@@ -262,7 +262,7 @@ struct UserRouteTests {
     }
 
     @Test(arguments: ["0", "101", "x", "", "-1", "99999999999", "%2B5", "05"])
-    func `A bad page size is named`(size: String) async throws {
+    func `A bad page size is reported with its field`(size: String) async throws {
         for path in ["/groups", "/groups/g/members"] {
             let answer = try await TestGateway().sendAsUser(.get, "\(path)?page_size=\(size)")
             #expect(answer.status == 400)

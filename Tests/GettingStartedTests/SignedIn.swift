@@ -7,7 +7,7 @@ import SessionVerifier
 import SwiftProtobuf
 import UnixSignals
 
-/// Lets a call through if it carries the access token of somebody who is signed in.
+/// Lets a call through if it carries the access token of a signed-in user.
 struct SignedInOnly: ServerInterceptor {
     let sessions: SessionVerifier
 
@@ -31,23 +31,23 @@ struct SignedInOnly: ServerInterceptor {
             throw RPCError(.unauthenticated, "an access token is needed")
         }
         do {
-            // The session has whose it is, for the service to go by.
+            // The session identifies the user, for the service to use.
             _ = try await sessions.verify(String(authorization.dropFirst(scheme.count)))
         } catch {
             switch error {
             case .invalid: throw RPCError(.unauthenticated, "the access token is not valid")
             case .expired: throw RPCError(.unauthenticated, "the access token has expired")
             case .ended: throw RPCError(.unauthenticated, "the session has ended")
-            // Of the token nothing is known: the app keeps it and tries again.
+            // Nothing is known about the token: the app keeps it and retries.
             case .unavailable(let cause): throw RPCError(.unavailable, "identity does not answer", cause: cause)
             }
         }
     }
 }
 
-/// Serves to those who are signed in, until SIGTERM or SIGINT.
+/// Serves signed-in users, until SIGTERM or SIGINT.
 ///
-/// - Parameter identity: where identity is, all its replicas, such as `identity.internal:7001`.
+/// - Parameter identity: the address of identity, for all its replicas, such as `identity.internal:7001`.
 func serveSignedIn(port: Int, identity: String) async throws {
     try await withEventLoopGroup(loopCount: 2, name: "example") { group in
         let channel = try RPCChannel(target: identity, group: group)
@@ -59,7 +59,7 @@ func serveSignedIn(port: Int, identity: String) async throws {
         router.add(AlwaysServing())
         let server = RPCServer(group: group, router: router, configuration: ServerConfiguration(port: port))
         let services = ServiceGroup(
-            // Ended from the last to the first: calls that are under way are verified to the end.
+            // Stopped from the last to the first: calls in progress are verified to the end.
             services: [channel, sessions, server],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: Logger(label: "example")

@@ -21,7 +21,7 @@ WHOLE, MORE, REFUSED = "whole", "more", "refused"
 
 
 class Parsed:
-    """What httptools tells of a request."""
+    """A request as httptools reads it."""
 
     def __init__(self):
         self.url, self.body, self.begun, self.is_whole = b"", b"", 0, False
@@ -40,7 +40,7 @@ class Parsed:
 
 
 def read_by_llhttp(text):
-    """Whether a text is one request, and its method, target and body."""
+    """Whether a text is one complete request, and its method, target and body."""
     parsed = Parsed()
     parser = httptools.HttpRequestParser(parsed)
     try:
@@ -58,7 +58,7 @@ def read_by_llhttp(text):
 
 
 def read_by_h11(text):
-    """The same by h11, which says as well whether bytes are left."""
+    """The same by h11, which also reports whether bytes are left."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=1 << 20)
     request, body = None, b""
     try:
@@ -81,7 +81,7 @@ def read_by_h11(text):
 
 
 def in_origin_form(request):
-    """With the target that is left of an absolute one."""
+    """With the rest of an absolute target."""
     method, target, body = request
     if target[:7].lower() == "http://" or target[:8].lower() == "https://":
         parts = urllib.parse.urlsplit(target)
@@ -91,14 +91,14 @@ def in_origin_form(request):
 
 
 def judge(text, requests, meaning):
-    """What is wrong with how ours reads a connection; None if nothing is."""
+    """The error in our reading of a connection; None if there is none."""
     begin = 0
     taken = [request for request in requests if request["fault"] == 0]
     for request in taken:
         ours = (request["method"], request["target"], bytes.fromhex(request["body"]))
         part = text[begin:request["end"]]
         begin = request["end"]
-        # RFC 9112 section 2.2 has empty lines before a request ignored, which h11 refuses; llhttp refuses methods that it doesn't know.
+        # RFC 9112 section 2.2: empty lines before a request are ignored, but h11 refuses them; llhttp refuses methods that it doesn't know.
         others = {"llhttp": read_by_llhttp(part), "h11": read_by_h11(re.sub(rb"^(\r\n)+", b"", part))}
         if all(state == REFUSED for state, _ in others.values()):
             return f"{part!r} is taken, and refused by both"
@@ -114,11 +114,11 @@ def judge(text, requests, meaning):
     if meaning is None:
         return None
     told = [(request["method"], request["target"], bytes.fromhex(request["body"])) for request in taken]
-    return None if told == meaning and len(requests) == len(taken) else f"it means {meaning}, and {requests} is told"
+    return None if told == meaning and len(requests) == len(taken) else f"expected {meaning}, but read {requests}"
 
 
 def compare(program, cases):
-    """Judges connections, which are triples of a name, a text, and a meaning or None. What is wrong with the first bad one."""
+    """Checks connections, which are triples of a name, a text, and a meaning or None. Returns the error of the first bad one."""
     given = b"".join(len(text).to_bytes(4, "little") + text for _, text, _ in cases)
     done = subprocess.run([program], input=given, capture_output=True, check=False)
     lines = done.stdout.splitlines()

@@ -31,7 +31,7 @@ struct AnswerAtOnceTests {
         return RouteHandler(routes: routes, configuration: configuration, logger: quiet)
     }
 
-    @Test func `They answer as others do`() async throws {
+    @Test func `Handlers that answer at once answer like others`() async throws {
         let client = HandlerClient(Self.handler())
         let answer = try await client.send(.get, "/things/7")
         #expect(answer.status == .ok && answer.text == #"{"id":"7"}"#)
@@ -48,7 +48,7 @@ struct AnswerAtOnceTests {
         #expect(try await client.send(.head, "/events").body.isEmpty)
     }
 
-    @Test func `What they do is inside of the request's span`() async throws {
+    @Test func `Their spans are inside the request's span`() async throws {
         let tracer = InMemoryTracer(idGenerator: .incrementing)
         let route = Route(
             .get,

@@ -26,7 +26,7 @@ struct AnswerFieldsTests {
         #expect(packed(Response(status: .ok, contentType: "text/plain")).contains("content-type: text/plain"))
     }
 
-    @Test func `What a route says itself counts`() {
+    @Test func `A route's own header fields take precedence`() {
         let page = Response(
             status: .ok,
             headers: [.contentType: "text/html", .contentSecurityPolicy: "own", .cacheControl: "max-age=5"],

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPJSON
 
-/// Pages of other origins, as browsers ask for them (WHATWG Fetch section 3.3).
+/// Requests of pages of other origins, as browsers send them (WHATWG Fetch section 3.3).
 struct CrossOriginTests {
     private static let page = "http://localhost:3000"
 
@@ -45,7 +45,7 @@ struct CrossOriginTests {
         return try await HandlerClient(server).send(method, uri, headers: sent)
     }
 
-    @Test func `A listed page may ask, and read answers and problems`() async throws {
+    @Test func `A page of an allowed origin may send requests, and read answers and problems`() async throws {
         for (method, path, status) in [
             (HTTPRequest.Method.get, "/things/7", 200), (.post, "/things/new", 200), (.get, "/fails", 409),
             (.get, "/nowhere", 404), (.delete, "/fails", 405),
@@ -95,24 +95,24 @@ struct CrossOriginTests {
         "https://localhost:3000", "http://localhost:30000", "http://localhost:3000, http://evil.example",
         "http://localhost:3000.evil.example",
     ])
-    func `Nobody else may`(origin: String?) async throws {
+    func `Pages of other origins may not`(origin: String?) async throws {
         let answer = try await Self.send(.get, "/things/7", origin: origin)
         #expect(answer.status == .ok)
         #expect(answer.headers[.accessControlAllowOrigin] == nil)
         #expect(answer.headers[.accessControlExposeHeaders] == nil)
-        #expect(answer.headers[.vary] == "Origin", "whoever keeps the answer must know that it differs")
+        #expect(answer.headers[.vary] == "Origin", "a cache must know that the answer differs")
         let preflight = try await Self.send(.options, "/things/7", origin: origin, asking: "GET")
         #expect(preflight.status == .methodNotAllowed)
         #expect(preflight.headers[.accessControlAllowMethods] == nil)
     }
 
-    @Test func `A route that is not for pages tells them nothing`() async throws {
+    @Test func `A route that is not for pages sends them no headers`() async throws {
         let answer = try await Self.send(.post, "/posted", origin: Self.page)
         #expect(answer.status == .ok)
         #expect(answer.headers[.accessControlAllowOrigin] == nil)
     }
 
-    @Test func `Without a list nothing is said of origins`() async throws {
+    @Test func `Without a list no header about origins is sent`() async throws {
         let answer = try await Self.send(.get, "/things/7", origin: Self.page, server: Self.server(nil))
         #expect(answer.headers[.accessControlAllowOrigin] == nil && answer.headers[.vary] == nil)
         let preflight = try await Self.send(
@@ -145,7 +145,7 @@ struct CrossOriginTests {
         }
     }
 
-    /// What is logged of a refused preflight; `setting` is that of the configuration.
+    /// The log line about a refused preflight; `setting` is the setting in the configuration.
     private static func lines(_ origin: String, setting: String?) async throws -> [String] {
         let lines = Lines()
         var configuration = RouteHandler.Configuration()
@@ -159,7 +159,7 @@ struct CrossOriginTests {
         return lines.all.withLock { $0 }
     }
 
-    @Test func `The log of development names the setting when a preflight is refused`() async throws {
+    @Test func `The development log names the setting when a preflight is refused`() async throws {
         let line = "warning pages of this origin may not call; add it to ORIGINS http://localhost:5173"
         #expect(try await Self.lines("http://localhost:5173", setting: "ORIGINS") == [line])
         #expect(try await Self.lines("http://localhost:5173", setting: nil).isEmpty)
@@ -167,7 +167,7 @@ struct CrossOriginTests {
         #expect(try await Self.lines("nonsense\u{1b}[31m", setting: "ORIGINS").isEmpty)
     }
 
-    @Test func `What a route varies by stays`() async throws {
+    @Test func `A route's own Vary header stays`() async throws {
         let answer = try await Self.send(.post, "/things/new", origin: Self.page)
         #expect(answer.headers[values: .vary] == ["Accept", "Origin"])
     }
@@ -176,7 +176,7 @@ struct CrossOriginTests {
         "https://app.example.com", "http://localhost:3000", "http://127.0.0.1:3000", "https://[::1]:8443",
         "capacitor://localhost", "chrome-extension://abcdefghijklmnop", "https://xn--bcher-kva.example",
     ])
-    func `An origin`(text: String) {
+    func `A valid origin`(text: String) {
         #expect(CrossOrigin.isOrigin(text))
     }
 
@@ -188,7 +188,7 @@ struct CrossOriginTests {
         "https://[]", "https://bücher.example", "https://a.example,https://b.example", "://a",
         "https://" + String(repeating: "a", count: 300),
     ])
-    func `No origin`(text: String) {
+    func `An invalid origin`(text: String) {
         #expect(!CrossOrigin.isOrigin(text))
     }
 }

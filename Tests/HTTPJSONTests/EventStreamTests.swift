@@ -43,12 +43,12 @@ struct EventStreamTests {
     }
 
     /// WHATWG HTML section 9.2.5 knows three line ends; clients would put a line feed in the place of any other.
-    @Test func `What ends a line in other texts ends none of an event`() async throws {
+    @Test func `Line separators of Unicode don't end a line of an event`() async throws {
         let answer = try await HandlerClient(Self.handler).send(.get, "/spaces")
         #expect(answer.text == "data: a\u{2028}b\u{85}c\u{0b}d\ndata: e\n\n")
     }
 
-    @Test func `What breaks a stream leaves it without its end`() async {
+    @Test func `A broken stream has no end`() async {
         #expect(await HandlerClient(Self.handler).answer(to: HTTPRequestHead(method: .get, target: "/breaks")) == nil)
     }
 

@@ -42,7 +42,7 @@ struct FormTests {
     }
 
     @Test(arguments: ["a=1&a=2", "a=1&%61=1", "a&b=1&a"])
-    func `A name that comes twice is told`(form: String) async throws {
+    func `A repeated name is reported`(form: String) async throws {
         #expect(try await Self.send(Array(form.utf8)).body["repeated"] == "a")
     }
 
@@ -50,12 +50,12 @@ struct FormTests {
         "a=%", "a=%4", "a=%zz", "%=1", "a=%ff", "a=%c0%80", "a=%ed%a0%80",
         (0...FormFields.fieldsMax).map { "f\($0)" }.joined(separator: "&"),
     ])
-    func `What is no form is refused`(form: String) async throws {
+    func `A malformed form is refused`(form: String) async throws {
         let (status, body) = try await Self.send(Array(form.utf8))
         #expect(status == 400 && body["code"] == "FORM_MALFORMED")
     }
 
-    @Test func `Bytes that are no text are refused`() async throws {
+    @Test func `Bytes that are not text are refused`() async throws {
         #expect(try await Self.send([0x61, 0x3d, 0xff]).body["code"] == "FORM_MALFORMED")
     }
 

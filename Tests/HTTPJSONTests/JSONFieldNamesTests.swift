@@ -38,7 +38,7 @@ struct JSONFieldNamesTests {
         #expect(faults(["owner": "text", "members": "text"]).isEmpty)
     }
 
-    @Test func `What an answer repeats of a request is bounded`() {
+    @Test func `The part of a request that an answer repeats is bounded`() {
         var object = JSONObject()
         for number in 0..<1000 { object["\(number)" + String(repeating: "é", count: 1000)] = 1 }
         let found = faults(object)

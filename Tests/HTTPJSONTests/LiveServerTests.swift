@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPJSON
 
-/// What only a real socket shows: bounds on connections, late bodies, and the graceful stop.
+/// Behavior that needs a real socket: limits on connections, late bodies, and the graceful stop.
 struct LiveServerTests {
     private static func handler(_ limits: HTTPLimits) -> RouteHandler {
         let routes = [
@@ -49,7 +49,7 @@ struct LiveServerTests {
         }
     }
 
-    /// Runs a server while `body` talks to its port, and stops it then.
+    /// Runs a server while `body` talks to its port, and then stops it.
     private static func run(
         _ limits: HTTPLimits,
         _ body: @escaping @Sendable (SocketClient) async throws -> Void
@@ -87,7 +87,7 @@ struct LiveServerTests {
         }
     }
 
-    /// Strangers' bytes must not look like faults of ours, which wake somebody up.
+    /// Malformed bytes from strangers must not look like server errors, which raise alerts.
     @Test(arguments: [
         ("content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n", 400, "BODY_MALFORMED"),
         ("content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}x", 400, "BODY_MALFORMED"),
@@ -96,9 +96,9 @@ struct LiveServerTests {
         ("host: b\r\n\r\n", 400, "HOST_COUNT"), ("host : b\r\n\r\n", 400, "REQUEST_MALFORMED"),
         ("x-long: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431, "HEADERS_TOO_LARGE"),
     ])
-    func `What is no HTTP is the client's fault`(rest: String, status: Int, code: String) async throws {
+    func `Malformed HTTP is the client's error`(rest: String, status: Int, code: String) async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { client in
-            // The second request must not be believed.
+            // The bytes after it must not be read as a second request.
             let second = "GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"
             let answer = try await client.exchange(["POST /echo HTTP/1.1\r\nhost: a\r\n" + rest, second])
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
@@ -109,7 +109,7 @@ struct LiveServerTests {
         }
     }
 
-    @Test func `An unread endless body is cut off`() async throws {
+    @Test func `An endless body that is not read is cut off`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { client in
             let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
             let answer = try await client.exchange([head, "1\r\n \r\n"])
@@ -146,14 +146,14 @@ struct LiveServerTests {
         }
     }
 
-    @Test func `A stop lets requests end`() async throws {
+    @Test func `A stop lets requests finish`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let answer = Mutex<Task<String, any Error>?>(nil)
         try await Self.serve(
             HTTPLimits(requestTimeout: .seconds(60)),
             until: {
                 for await _ in stopped {}
-                // By now the request has arrived, and its answer takes longer than this.
+                // By now the request has arrived; its answer takes longer than this.
                 try? await Task.sleep(for: .milliseconds(150))
             },
             onListening: { port in
@@ -171,7 +171,7 @@ struct LiveServerTests {
     }
 }
 
-/// Where a server listens.
+/// The address that a server listens on.
 struct ListenAddressTests {
     @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("0.0.0.0", "0.0.0.0")])
     func `An address in digits stays`(host: String, digits: String) async throws {
@@ -183,7 +183,7 @@ struct ListenAddressTests {
         #expect(host == "127.0.0.1" || host == "::1")
     }
 
-    @Test func `A name without an address is told`() async throws {
+    @Test func `A name without an address is an error`() async throws {
         let error = await #expect(throws: HTTPListenError.self) {
             try await HTTPServer.Configuration(host: "nowhere.invalid", port: 80).inDigits()
         }

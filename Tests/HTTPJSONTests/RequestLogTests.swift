@@ -9,7 +9,7 @@ import Testing
 
 @testable import HTTPJSON
 
-/// What is logged and counted of each request, whatever became of it.
+/// The log line and counts of each request, whatever its outcome.
 struct RequestLogTests {
     private final class Book: RequestLog {
         let lines = Mutex<[RequestLine]>([])
@@ -50,7 +50,7 @@ struct RequestLogTests {
         return try #require(lines.first)
     }
 
-    @Test func `A request is told by its route`() async throws {
+    @Test func `A request is logged with its route`() async throws {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let headers: HTTPFields = [try #require(.init("traceparent")): parent, .requestID: "asked"]
         _ = try await HandlerClient(handler).send(.get, "/things/private?query=private", headers: headers)
@@ -61,7 +61,7 @@ struct RequestLogTests {
         #expect(outcome.method == "GET" && outcome.route == 0 && outcome.status == 200)
     }
 
-    @Test func `What no route answers is told without its path`() async throws {
+    @Test func `A request without a route is logged without its path`() async throws {
         _ = try await HandlerClient(handler).send(try #require(.init("ABCDEFGHIJKLMNOPQRST")), "/private")
         let line = try line()
         #expect(line.method == "ABCDEFGHIJKLMNOP" && line.route == nil && line.code == "METHOD_UNKNOWN")
@@ -69,7 +69,7 @@ struct RequestLogTests {
     }
 
     @Test(arguments: HTTPError.allCases)
-    func `A fault of framing is told, counted and answered`(fault: HTTPError) async throws {
+    func `A framing error is logged, counted and answered`(fault: HTTPError) async throws {
         var head = HTTPRequestHead(method: .get, target: "/things/1")
         head.fault = fault
         let answer = try #require(await HandlerClient(handler).answer(to: head))
@@ -89,7 +89,7 @@ struct RequestLogTests {
         #expect(line.status == expected && line.code == fault.rawValue && line.route == nil)
     }
 
-    @Test func `A client that goes ends its request`() async throws {
+    @Test func `A client that disconnects ends its request`() async throws {
         let client = HandlerClient(handler)
         let asking = Task { await client.answer(to: HTTPRequestHead(method: .get, target: "/waits")) == nil }
         try await Task.sleep(for: .milliseconds(50))

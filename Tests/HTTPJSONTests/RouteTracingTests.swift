@@ -73,7 +73,7 @@ struct RouteTracingTests {
         #expect(refused.status == nil && texts(refused)["http.response.status_code"] == "404")
     }
 
-    @Test func `What no route answers has no path`() async throws {
+    @Test func `A request without a route has no path in its span`() async throws {
         let span = try await span(try #require(HTTPRequest.Method("BREW")), "/private/words")
         #expect(span.operationName == "HTTP")
         #expect(texts(span)["http.request.method"] == "_OTHER")

@@ -181,7 +181,7 @@ struct AccessTokenMACTests {
         #expect(try issuer.verifiedAccessClaims("\(parts[0]).\(Base64URL.encode(payload.utf8)).\(parts[2])") == claims)
     }
 
-    @Test func `What is read of a payload is what a parser reads`() throws {
+    @Test func `The payload is read as a parser reads it`() throws {
         let payloads = AccessTokenPayloads(issuer: "https://id.example.com", audience: "vestibule")
         let text = try token()
         let payload = try CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey)

@@ -18,7 +18,7 @@ struct AccountOpeningTests {
         .init(isBlocked: isBlocked, identities: identities)
     }
 
-    @Test func `Of all that is known everything has to fit`() {
+    @Test func `An account is opened only if everything known allows it`() {
         for identities in [0, 1, 2] {
             for bits in 0..<64 {
                 func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
@@ -38,7 +38,7 @@ struct AccountOpeningTests {
         }
     }
 
-    @Test func `What hinders is told`() {
+    @Test func `The reason of a refusal is returned`() {
         func refusal(
             _ holder: AccountOpening.Holder?,
             _ claimant: AccountOpening.Claimant?
@@ -54,7 +54,7 @@ struct AccountOpeningTests {
         #expect(refusal(holder(), claimant([true, false])) == .notAbsorbable)
     }
 
-    @Test func `A token alone opens nothing but for an operator`() {
+    @Test func `A token alone opens nothing, except for an operator`() {
         let bare = AccountOpening.Ground.proof("provider", isSignInProven: false)
         #expect(AccountOpening.refusal(holder: holder(), claimant: claimant(), ground: bare) == .notAbsorbable)
         #expect(AccountOpening.refusal(holder: holder(), claimant: claimant(), ground: .byOperator(nil)) == nil)

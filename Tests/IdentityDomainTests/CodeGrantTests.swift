@@ -14,7 +14,7 @@ struct CodeGrantTests {
         #expect(try Self.grant().hash == Self.grant().hash)
     }
 
-    @Test func `What a grant sealed no other grant opens`() throws {
+    @Test func `A grant can't open what another grant sealed`() throws {
         let sealed = try Self.grant(codeVerifier: "v").seal([1, 2])
         #expect(try Self.grant(codeVerifier: "v").open(sealed) == [1, 2])
         #expect(try Self.grant().open(sealed) == nil)

@@ -11,7 +11,7 @@ struct CredentialsTests {
         try CredentialKind(idToken: idToken, code: code, accessToken: accessToken, isUnproven: unproven)
     }
 
-    @Test func `The strongest of what is presented counts`() throws {
+    @Test func `The strongest of the presented credentials counts`() throws {
         #expect(try kind("e30.e30.x") == .idToken)
         #expect(try kind("e30.e30.x", "code", "access", unproven: true) == .idToken)
         #expect(try kind("vit1_a", "vct1_b") == .tickets)
@@ -24,7 +24,7 @@ struct CredentialsTests {
         #expect(throws: IdentityError.signIn(.credentialsMissing)) { try kind() }
     }
 
-    @Test func `A reserved address is compared in lower case`() throws {
+    @Test func `A reserved address is compared in lowercase`() throws {
         #expect(try EmailReservation(dialect: "d", email: "ÄNA@Example.COM").email == "äna@example.com")
         let long = String(repeating: "d", count: 33)
         for (dialect, email) in [("", "a@b"), (long, "a@b"), ("d", "none"), ("d", "a@b\n")] {
@@ -34,7 +34,7 @@ struct CredentialsTests {
         }
     }
 
-    @Test func `What is told is bounded, and a code is not kept`() throws {
+    @Test func `First sign-in details are limited in length, and a code is not stored`() throws {
         #expect(FirstSignInDetails(key: [], provider: .apple, fullName: "", email: "") == nil)
         #expect(
             FirstSignInDetails(key: [], provider: .apple, fullName: String(repeating: "a", count: 51), email: "x")

@@ -12,7 +12,7 @@ struct GrantChecksTests {
             + .init(repeating: .unavailable, count: unavailable)
     }
 
-    @Test func `One who withdrew their consent is signed out, also where there are few people`() {
+    @Test func `A user who withdrew their consent is signed out, even among few users`() {
         var checks = GrantChecks(nowMilliseconds: Self.now)
         #expect(checks.judge(Self.answers(refused: 1), refusedPercentMax: 5, nowMilliseconds: Self.now) == true)
         #expect(
@@ -38,11 +38,11 @@ struct GrantChecksTests {
         #expect(checks.stopReason == nil && checks.batch(of: 100, nowMilliseconds: Self.now + 7_200_000) == 100)
     }
 
-    @Test func `A provider that is down stops checks, a call that failed doesn't`() {
+    @Test func `A provider that is down stops checks, and a single failed call doesn't`() {
         var checks = GrantChecks(nowMilliseconds: Self.now)
         let few = Self.answers(good: 95, unavailable: 5)
         #expect(checks.judge(few, refusedPercentMax: 5, nowMilliseconds: Self.now) == true)
-        #expect(checks.checked == 95, "of those without an answer nothing is known")
+        #expect(checks.checked == 95, "tokens without an answer aren't counted")
         let many = Self.answers(good: 94, unavailable: 6)
         #expect(checks.judge(many, refusedPercentMax: 5, nowMilliseconds: Self.now) == false)
         #expect(checks.stopReason == .unavailable)
@@ -54,7 +54,7 @@ struct GrantChecksTests {
         )
     }
 
-    @Test func `More refusals than can be true sign nobody out, and checks stop for a day`() {
+    @Test func `Implausibly many refusals sign nobody out, and checks stop for a day`() {
         var checks = GrantChecks(nowMilliseconds: Self.now)
         #expect(
             checks.judge(Self.answers(good: 95, refused: 5), refusedPercentMax: 5, nowMilliseconds: Self.now) == true
@@ -62,9 +62,9 @@ struct GrantChecksTests {
         #expect(
             checks.judge(Self.answers(good: 94, refused: 6), refusedPercentMax: 5, nowMilliseconds: Self.now) == false
         )
-        #expect(checks.stopReason == .refusals && checks.refused == 5, "what was judged before stays")
+        #expect(checks.stopReason == .refusals && checks.refused == 5, "earlier verdicts stay")
         #expect(checks.batch(of: 100, nowMilliseconds: Self.now + 86_399_999) == 0)
-        // Whole batches after it: a single probe says nothing of how many are refused.
+        // Whole batches after it: a single probe says nothing about the rate of refusals.
         #expect(checks.batch(of: 100, nowMilliseconds: Self.now + 86_400_000) == 100)
         #expect(
             checks.judge(Self.answers(good: 1), refusedPercentMax: 5, nowMilliseconds: Self.now + 86_400_000) == true
@@ -78,8 +78,8 @@ struct GrantChecksTests {
         #expect(checks.judge(Self.answers(refused: 4), refusedPercentMax: 5, nowMilliseconds: Self.now - 1) == true)
     }
 
-    /// Whatever the provider answers, in whatever batches: of a window, as many are signed out as may be and no more; none of a batch
-    /// in which it didn't take us; and while checks are stopped there is no batch.
+    /// For any answers in any batches: in a window no more users are signed out than allowed; none in a batch in which the
+    /// provider refused our credentials; and while checks are stopped there is no batch.
     @Test(arguments: 1...300)
     func `Never more people are signed out than the rules allow`(seed: Int) {
         var random = SplitMix(state: UInt64(seed))
@@ -95,7 +95,7 @@ struct GrantChecksTests {
                 if count > 0, reason != .refusals { #expect(count == 1) }
             }
             if count == 0 { continue }
-            // Faults of us and of the provider are rare and then total; refusals come at a rate of this batch.
+            // Our errors and the provider's are rare, and then affect a whole batch; refusals come at this batch's rate.
             let (fault, rate) = (random.next() % 12, random.next() % 24)
             let answers = (0..<count).map { _ -> GrantChecks.Answer in
                 if fault == 0, random.next() % 2 == 0 { return .notConfigured }

@@ -2,9 +2,9 @@ import IdentityDomain
 import JOSE
 import Testing
 
-/// Every combination of an audience's settings, a token's claim and what the app presents.
+/// Every combination of an audience's settings, a token's claim and the app's nonce.
 struct NonceRulesTests {
-    /// What the token carries.
+    /// The nonce claim in the token.
     enum Claim: CaseIterable {
         case absent, null, empty, raw, hash, foreign, number
 
@@ -20,7 +20,7 @@ struct NonceRulesTests {
             }
         }
 
-        /// Whether whoever knows the raw nonce proves this claim.
+        /// Whether knowing the raw nonce proves this claim.
         func isMatched(by match: NonceMatch) -> Bool {
             switch self {
             case .raw: match != .sha256
@@ -30,7 +30,7 @@ struct NonceRulesTests {
         }
     }
 
-    /// What the app presents.
+    /// The nonce from the app.
     enum Presented: CaseIterable {
         case nothing, right, wrong, tooLong
 
@@ -44,7 +44,7 @@ struct NonceRulesTests {
         }
     }
 
-    /// The verdict, or nil where the token is refused: told apart from the code that is tested, setting by setting.
+    /// The expected verdict, or nil for a refusal: derived setting by setting, independently of the tested code.
     static func expected(_ audience: AudiencePolicy, _ claim: Claim, _ presented: Presented) -> NonceVerdict? {
         switch (presented, audience.nonce) {
         case (.tooLong, _): nil
@@ -82,7 +82,7 @@ struct NonceRulesTests {
                 }
             }
         }
-        // 3 × 4 × 3 settings, 7 claims, 4 things to present.
+        // 3 × 4 × 3 settings, 7 claims, 4 nonces from the app.
         #expect(seen.values.reduce(0, +) == 1008)
         // Proven: 4 pairs of match and claim, in all 12 settings. Not proven: no claim and nothing presented (optional), 3 × 2;
         // all that doesn't match (unknown), 59 × 2.
@@ -99,9 +99,9 @@ struct NonceRulesTests {
         }
     }
 
-    /// Real native apps give Apple no nonce, and their tokens say all the same that one is supported.
+    /// Native apps give Apple no nonce, and their tokens still say that one is supported.
     @Test(arguments: [JSONValue?.none, true, false, "true"])
-    func `What the SDK could have done is no reason to refuse`(supported: JSONValue?) throws {
+    func `The nonce_supported claim is no reason to refuse`(supported: JSONValue?) throws {
         var provider = try TestProvider.apple()
         provider.policy = try TestProvider.policy([
             AudiencePolicy(id: "com.example.app", match: .sha256, nonce: .optional, withoutNonce: .fresh)
@@ -110,15 +110,15 @@ struct NonceRulesTests {
         #expect(claims.nonceVerdict == .notProven)
     }
 
-    @Test func `A token that came in exchange for a code is not asked for its nonce`() throws {
+    @Test func `A token from a code exchange needs no nonce`() throws {
         let provider = try TestProvider.apple()
         for claim in Claim.allCases {
             #expect(try Self.verdict(provider, claim, nil) == .notProven)
         }
     }
 
-    /// Who gets a token that names a lax app and a strict one must not get in by the lax one's rules.
-    @Test func `A token for several apps needs the same rules for all of them`() throws {
+    /// A token that names a lax app and a strict one must not sign in by the lax one's rules.
+    @Test func `A token for several apps needs equal rules for all of them`() throws {
         let strict = AudiencePolicy(id: "com.example.app", match: .sha256)
         let same = AudiencePolicy(id: "same", kind: .web, match: .sha256, accessTokenSeconds: 60)
         let others = [
@@ -137,7 +137,7 @@ struct NonceRulesTests {
         }
     }
 
-    @Test func `The first fault in a fixed order is told`() throws {
+    @Test func `The first error in a fixed order is reported`() throws {
         let provider = try TestProvider.apple()
         let faults: [(String, JSONValue?, TokenRejection)] = [
             ("iss", "x", .issuer), ("aud", "x", .audience), ("exp", 0, .expired), ("nonce", "x", .nonceMismatch),

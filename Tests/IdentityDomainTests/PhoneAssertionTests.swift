@@ -53,7 +53,7 @@ struct PhoneAssertionTests {
         #expect(try refusal(assertion(["nbf": .integer(Self.now + 20)])) == nil)
     }
 
-    @Test func `What isn't whole, or not signed by a known key, is invalid`() throws {
+    @Test func `An incomplete assertion, or one without a known key's signature, is invalid`() throws {
         let stranger = try SigningKey.generateP256()
         #expect(try refusal(assertion(key: stranger)) == .invalid)
         #expect(try refusal(assertion(type: "at+jwt")) == .invalid)
@@ -74,7 +74,7 @@ struct PhoneAssertionTests {
         for change in changes { #expect(try refusal(assertion(change)) == .invalid, "\(change)") }
     }
 
-    @Test func `One of somebody else, for somebody else or about somebody else is mismatched`() throws {
+    @Test func `An assertion of another issuer, audience or user is mismatched`() throws {
         let changes: [[String: JSONValue?]] = [
             ["iss": "https://other.example.com"], ["iss": nil], ["aud": "others"], ["aud": ["phones", "others"]],
             ["aud": []], ["aud": nil], ["sub": nil], ["sub": "maria"],
@@ -83,7 +83,7 @@ struct PhoneAssertionTests {
         #expect(try refusal(assertion(), for: UserID(high: 2, low: 2)) == .mismatched)
     }
 
-    @Test func `It is good for five minutes at most, by clocks that are half a minute apart at most`() throws {
+    @Test func `It is valid for five minutes at most, with clocks half a minute apart at most`() throws {
         for (now, expected) in [
             (Self.now - 31, PhoneAssertionRejection.expired), (Self.now - 30, nil), (Self.now + 329, nil),
             (Self.now + 330, .expired),

@@ -57,7 +57,7 @@ struct ProviderPolicyTests {
             ("real_user_status", 99), ("sub", .string(String(repeating: "s", count: 255))),
         ] as [(String, JSONValue?)]
     )
-    func `What is loose stays accepted`(claim: String, value: JSONValue?) throws {
+    func `Unusual but harmless claims are accepted`(claim: String, value: JSONValue?) throws {
         let provider = try TestProvider.apple()
         #expect(throws: Never.self) { try provider.judge([claim: value]) }
     }

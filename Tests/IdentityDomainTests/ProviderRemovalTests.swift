@@ -18,7 +18,7 @@ struct ProviderRemovalTests {
         return ProviderRemoval.possibleFrom(times, nowMilliseconds: Self.now).map { ($0 - Self.now) / Self.hour }
     }
 
-    @Test func `One that was linked today takes no older one away, by its session`() {
+    @Test func `A session of a provider linked today can't remove an older one`() {
         #expect(possibleFrom(removed: 1_000, asking: 1, remaining: [1, 500]) == 23)
         #expect(possibleFrom(removed: 1_000, asking: 23, remaining: [23]) == 1)
         // Also in an account that began today.
@@ -26,14 +26,14 @@ struct ProviderRemovalTests {
         #expect(possibleFrom(removed: 1_000, asking: 24, remaining: [24]) == nil)
     }
 
-    @Test func `Nor is it all that is left, whichever session asks`() {
+    @Test func `Only recently linked providers may not remain, whichever session asks`() {
         #expect(possibleFrom(removed: 1_000, asking: 1_000, remaining: [1]) == 23)
         #expect(possibleFrom(removed: 1_000, asking: 1_000, remaining: [1, 3]) == 21)
         #expect(possibleFrom(removed: 24, asking: 24, remaining: [5]) == 19)
         #expect(possibleFrom(removed: 1_000, asking: 1_000, remaining: [1, 30]) == nil)
     }
 
-    @Test func `What is young goes at any time`() {
+    @Test func `A recently linked provider can be removed at any time`() {
         // The owner takes a thief's away; a person changes their mind; an account that began today changes its provider.
         #expect(possibleFrom(removed: 1, asking: 1_000, remaining: [1_000]) == nil)
         #expect(possibleFrom(removed: 1, asking: 1, remaining: [1_000]) == nil)

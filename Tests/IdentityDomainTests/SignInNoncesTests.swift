@@ -51,7 +51,7 @@ struct SignInNoncesTests {
     }
 
     @Test(arguments: ["", "nonce", String(repeating: "A", count: 54), String(repeating: "%", count: 54)])
-    func `What is no nonce of ours is unknown`(text: String) throws {
+    func `A malformed nonce is unknown`(text: String) throws {
         let nonces = try nonces(keys)
         #expect(throws: IdentityError.signIn(.nonceUnknown)) {
             try nonces.check(text, provider: .apple, audience: "app", nowSeconds: 0)

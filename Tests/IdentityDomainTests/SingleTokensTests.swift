@@ -147,7 +147,7 @@ struct SingleTokensTests {
         expectRefused(token(header: header, claims: changed, key: derivedKey))
     }
 
-    @Test func `Whatever is changed in a token makes it none`() throws {
+    @Test func `Any change makes a token invalid`() throws {
         let text = mint()
         expectRefused("")
         expectRefused(text + "A")
@@ -176,7 +176,7 @@ struct SingleTokensTests {
         }
     }
 
-    @Test func `Who verifies access tokens takes no single token, and the other way round`() throws {
+    @Test func `A verifier of access tokens rejects single tokens, and the reverse`() throws {
         #expect(throws: IdentityError.accessTokenInvalid) { _ = try issuer.verifiedAccessClaims(mint()) }
         #expect(throws: JWSError.unsupportedAlgorithm) { _ = try CompactJWS(parsing: mint()) }
         let session = SessionFacts(

@@ -62,7 +62,7 @@ struct TokenIssuerTests {
         #expect(throws: IdentityError.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 600) }
     }
 
-    @Test func `An ID token is for the app and is no access token`() throws {
+    @Test func `An ID token is for the app and is not an access token`() throws {
         let text = try issuer.idToken(for: session, nowSeconds: now)
         let claims = try JSONObject(parsing: CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey))
         #expect(claims["aud"] == "com.example.app")
@@ -71,10 +71,10 @@ struct TokenIssuerTests {
         #expect(throws: IdentityError.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
     }
 
-    @Test func `Refuses tokens that are not ours`() throws {
+    @Test func `Refuses foreign tokens`() throws {
         let good = try issuer.accessToken(for: session, number: 7, tokenID: "id", nowSeconds: now)
         var payload = try JSONObject(parsing: CompactJWS(parsing: good).verifiedPayload(with: key.verificationKey))
-        // By it alone the very same header and payload would be known, whoever signed them.
+        // With the MAC this header and payload would be accepted under any signature.
         payload["mac"] = nil
         func token(_ name: String, _ value: JSONValue?) throws -> String {
             var claims = payload
@@ -115,7 +115,7 @@ struct TokenIssuerTests {
         #expect(throws: IdentityError.accessTokenInvalid) { try issuer.verifiedAccessClaims(new) }
     }
 
-    @Test func `The cache is bounded and keeps what is used`() {
+    @Test func `The cache is bounded and keeps entries in use`() {
         var cache = VerifiedTokenCache<AccessClaims>(capacity: 10)
         let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, number: 7, expiresAtSeconds: 1)
         for number in 0..<1_000 {
@@ -127,7 +127,7 @@ struct TokenIssuerTests {
         #expect(cache.value(of: "1") == nil)
     }
 
-    @Test func `The cache tells texts apart by their bytes`() {
+    @Test func `The cache compares texts by their bytes`() {
         var cache = VerifiedTokenCache<AccessClaims>(capacity: 10)
         let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, number: 7, expiresAtSeconds: 1)
         let end = String(repeating: "x", count: 40)

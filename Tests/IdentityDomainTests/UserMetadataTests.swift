@@ -39,7 +39,7 @@ struct UserMetadataTests {
         #expect(throws: IdentityError.metadataTooLarge) { _ = try apply("{\"a\":\"\(tabs)\"}") }
     }
 
-    @Test func `What could not be read again is not kept`() throws {
+    @Test func `A value that could not be read again is not stored`() throws {
         let numbers = (0..<1_200).map { "\"\($0)\":0" }.joined(separator: ",")
         let more = (1_200..<2_400).map { "\"\($0)\":0" }.joined(separator: ",")
         let kept = try apply("{\(numbers)}")

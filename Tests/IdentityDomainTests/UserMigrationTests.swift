@@ -3,13 +3,13 @@ import Testing
 
 @testable import IdentityDomain
 
-/// What Apple says of people who go to another developer team.
+/// Apple's answers about users who move to another developer team.
 struct UserMigrationTests {
     private func answer(_ status: Int, _ body: String) -> UserMigrationAnswer<String> {
         UserMigrationAnswer(status: status, body: Array(body.utf8), UserMigration.transferSubject)
     }
 
-    @Test func `An answer says something of the person, of us, or of Apple`() {
+    @Test func `An answer is about the user, about us, or about Apple`() {
         #expect(answer(200, #"{"transfer_sub":"760417.ebbf.1827"}"#) == .told("760417.ebbf.1827"))
         for body in ["", "{}", "[]", #"{"transfer_sub":7}"#, #"{"transfer_sub":""}"#, #"{"transfer_sub":"\u00fc"}"#] {
             #expect(answer(200, body) == .unavailable)
@@ -24,7 +24,7 @@ struct UserMigrationTests {
         for status in [302, 408, 425, 429, 500, 503, 599, 0] { #expect(answer(status, "{}") == .unavailable) }
     }
 
-    @Test func `Who arrived has a subject, and a new address only if it is a relay`() throws {
+    @Test func `A transferred user has a subject, and a new address only if it is a relay`() throws {
         func arrival(_ text: String) throws -> UserMigration.Arrival? {
             UserMigration.Arrival(try JSONObject(parsing: Array(text.utf8)))
         }
@@ -39,7 +39,7 @@ struct UserMigrationTests {
         for text in ["{}", #"{"sub":""}"#, #"{"sub":1}"#, #"{"sub":"\u0000"}"#] { #expect(try arrival(text) == nil) }
     }
 
-    @Test func `An access token goes into a header as it is, or not at all`() throws {
+    @Test func `An access token that can't be in a header is refused`() throws {
         #expect(
             UserMigration.accessToken(try JSONObject(parsing: Array(#"{"access_token":"m1.0.x-_"}"#.utf8)))
                 == "m1.0.x-_"
@@ -49,7 +49,7 @@ struct UserMigrationTests {
         }
     }
 
-    @Test func `Only Apple's tokens tell of a transfer, and only of a subject`() throws {
+    @Test func `Only Apple's tokens have a transfer subject, and only a valid one`() throws {
         let apple = try TestProvider.apple()
         #expect(try apple.judge(["transfer_sub": "760417.ebbf.1827"]).transferSubject == "760417.ebbf.1827")
         #expect(try apple.judge().transferSubject == nil)

@@ -22,7 +22,7 @@ struct VaultKeysTests {
         )
     }
 
-    @Test func `What is sealed opens at its place and shows nothing`() throws {
+    @Test func `A sealed value opens at its place only, and reveals nothing`() throws {
         let keys = try #require(VaultKeys(current: Self.new, retired: [Self.old]))
         let sealed = keys.seal(Self.token, at: Self.place())
         #expect(sealed.keyID == "new" && sealed.bytes.count == Self.token.utf8.count + Seal.overheadByteCount)

@@ -27,7 +27,7 @@ struct WebStateTests {
         let keys = WebStateKeys(try Self.keys())
         let minted = try #require(keys.mint(Self.state()))
         #expect(minted.text.hasPrefix("vws1_"))
-        #expect(Base64URL.decode(minted.text.dropFirst(5)) != nil, "it travels in URLs and cookies as it is")
+        #expect(Base64URL.decode(minted.text.dropFirst(5)) != nil, "it needs no escaping in URLs and cookies")
         for later in [0, WebState.lifetimeSeconds - 1] {
             let verified = try #require(keys.verify(minted.text, nowSeconds: Self.now + later))
             #expect(verified.state == Self.state())
@@ -36,7 +36,7 @@ struct WebStateTests {
         #expect(keys.verify(minted.text, nowSeconds: Self.now + WebState.lifetimeSeconds) == nil)
     }
 
-    @Test func `The nonce is in no state, and is another one each time`() throws {
+    @Test func `The nonce is in no state, and is random`() throws {
         let keys = WebStateKeys(try Self.keys())
         let first = try #require(keys.mint(Self.state()))
         let second = try #require(keys.mint(Self.state(random: 8)))
@@ -47,7 +47,7 @@ struct WebStateTests {
         #expect(!content.indices.contains { content[$0...].starts(with: nonce) })
     }
 
-    @Test func `Whoever changes a byte has no state`() throws {
+    @Test func `A state with a changed byte is invalid`() throws {
         let keys = WebStateKeys(try Self.keys())
         let minted = try #require(keys.mint(Self.state()))
         let bytes = try #require(Base64URL.decode(minted.text.dropFirst(5)))
@@ -62,7 +62,7 @@ struct WebStateTests {
         }
     }
 
-    @Test func `The key before is good for a state, and another one is not`() throws {
+    @Test func `The previous key verifies a state, and another one doesn't`() throws {
         let (old, new) = (SecureRandom.bytes(32), SecureRandom.bytes(32))
         let before = WebStateKeys(try #require(RefreshKeys([old])))
         let minted = try #require(before.mint(Self.state()))
@@ -71,7 +71,7 @@ struct WebStateTests {
         #expect(WebStateKeys(try #require(RefreshKeys([new]))).verify(minted.text, nowSeconds: Self.now) == nil)
     }
 
-    @Test func `A state that fits into no cookie is not made`() throws {
+    @Test func `A state that is too long for a cookie is not made`() throws {
         let keys = WebStateKeys(try Self.keys())
         #expect(keys.mint(Self.state(appURL: String(repeating: "a", count: 3000))) == nil)
     }
@@ -89,7 +89,7 @@ struct WebStateTests {
     }
 
     @Test(arguments: [(NonceMatch.sha256, true), (.either, true), (.raw, false)])
-    func `The page is asked with the nonce that the audience wants`(match: NonceMatch, isHashed: Bool) {
+    func `The page's request has the nonce in the form that the audience wants`(match: NonceMatch, isHashed: Bool) {
         let request = WebAuthorization(
             client: AudiencePolicy(id: "com.example.services", kind: .services, match: match),
             redirectURI: "https://api.example.com/auth/apple/callback",

@@ -18,7 +18,7 @@ struct WebTicketsTests {
         )
     }
 
-    @Test func `Tickets tell nothing but what they are`() throws {
+    @Test func `Tickets reveal only their kind`() throws {
         let tickets = WebTickets(randomBytes: SecureRandom.bytes)
         #expect(tickets.idToken.hasPrefix("vit1_") && tickets.idToken.utf8.count == 48)
         #expect(tickets.code.hasPrefix("vct1_") && tickets.code.utf8.count == 48)
@@ -26,7 +26,7 @@ struct WebTicketsTests {
         #expect(tickets.idTokenHash == SHA256.hash(tickets.idToken) && tickets.codeHash == SHA256.hash(tickets.code))
     }
 
-    @Test func `What is no ticket is none`() {
+    @Test func `A malformed ticket is invalid`() {
         let tickets = WebTickets(randomBytes: SecureRandom.bytes)
         let (first, second) = (tickets.idToken, tickets.code)
         for (idToken, code) in [
@@ -38,13 +38,13 @@ struct WebTicketsTests {
         }
     }
 
-    @Test func `Only both tickets open what was posted`() throws {
+    @Test func `Only both tickets together open the posted values`() throws {
         let provider = try TestProvider.apple()
         let grant = try Self.grant(provider)
         let tickets = WebTickets(randomBytes: SecureRandom.bytes)
         let sealed = tickets.seal(grant, boundTo: Self.binding)
         let opened = try #require(tickets.open(sealed, boundTo: Self.binding, policy: provider.policy))
-        // The token's name could be none, and isn't kept then.
+        // The name in the form may be invalid, and isn't stored then.
         #expect(opened.claims.name == nil && opened.claims.email == "person@example.com")
         #expect(opened.claims.nonceVerdict == .proven && opened.claims.realUserStatus == 2)
         #expect(opened.claims.transferSubject == "t-1")
@@ -62,7 +62,7 @@ struct WebTicketsTests {
         }
     }
 
-    @Test func `A row that was changed opens nothing`() throws {
+    @Test func `A row that was tampered with opens nothing`() throws {
         let provider = try TestProvider.apple()
         let tickets = WebTickets(randomBytes: SecureRandom.bytes)
         let sealed = tickets.seal(try Self.grant(provider), boundTo: Self.binding)
@@ -72,12 +72,12 @@ struct WebTicketsTests {
         ] {
             #expect(tickets.open(sealed, boundTo: binding, policy: provider.policy) == nil)
         }
-        // An audience that isn't configured any more.
+        // An audience that is no longer configured.
         let other = try TestProvider.policy([AudiencePolicy(id: "com.example.web", match: .sha256)])
         #expect(tickets.open(sealed, boundTo: Self.binding, policy: other) == nil)
     }
 
-    @Test func `Tickets are for whoever has the verifier`() {
+    @Test func `Tickets need the verifier`() {
         let bound = Self.binding
         let free = WebTicketBinding(clientID: "com.example.app", codeChallenge: nil)
         for client in ["", "com.example.app"] {

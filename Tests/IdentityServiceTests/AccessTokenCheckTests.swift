@@ -10,7 +10,7 @@ import Testing
 struct AccessTokenCheckTests {
     static let facebookApp = "1234567890"
 
-    @Test func `Facebook is asked for which app a token is, then whose`() async throws {
+    @Test func `Facebook is asked which app a token is for, then which person`() async throws {
         try await ExchangeBench.run { bench in
             Self.answerAsFacebook(bench)
             let checked = try await bench.check("a-token", "facebook", clientID: Self.facebookApp)
@@ -38,7 +38,7 @@ struct AccessTokenCheckTests {
         }
     }
 
-    @Test func `Google is asked for which client a token is, then whose`() async throws {
+    @Test func `Google is asked which client a token is for, then which person`() async throws {
         try await ExchangeBench.run { bench in
             Self.answerAsGoogle(bench)
             let checked = try await bench.check("a-token", "google", clientID: "web")
@@ -77,17 +77,17 @@ struct AccessTokenCheckTests {
             await Self.expect(.exchange(.accessTokenForeign)) {
                 try await bench.check("a-token", "google", clientID: "web")
             }
-            #expect(bench.http.requests.count == asked + 1, "whose it is doesn't matter then")
+            #expect(bench.http.requests.count == asked + 1, "the person isn't asked for then")
             #expect(bench.count("google", "access_token", "foreign") == "2")
         }
     }
 
-    @Test func `What isn't asked for isn't asked`() async throws {
+    @Test func `A token that can't be valid is refused without asking the provider`() async throws {
         try await ExchangeBench.run { bench in
             await Self.expect(.signIn(.clientUnknown)) {
                 try await bench.check("a-token", "facebook", clientID: "999")
             }
-            // Of this audience no secret is configured.
+            // No secret is configured for this audience.
             await Self.expect(.signIn(.exchangeNotConfigured)) {
                 try await bench.check("a-token", "facebook", clientID: "2222222222")
             }
@@ -126,7 +126,7 @@ struct AccessTokenCheckTests {
         }
     }
 
-    @Test func `An address that guesses tokens waits`() async throws {
+    @Test func `An address that guesses tokens is slowed down`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_token"}"#)
             for index in 0..<ExchangeAdmission.refusalsByAddressMax {
@@ -142,7 +142,7 @@ struct AccessTokenCheckTests {
         }
     }
 
-    /// SDKs hand one token out again and again.
+    /// SDKs return the same token again and again.
     @Test func `A token gets the same session within a minute, and another one later`() async throws {
         try await ExchangeBench.run { bench in
             Self.answerAsGoogle(bench)
@@ -157,7 +157,7 @@ struct AccessTokenCheckTests {
         }
     }
 
-    @Test func `A session that is used isn't given to whoever comes with the token next`() async throws {
+    @Test func `A session in use isn't returned to the next sign-in with the same token`() async throws {
         try await ExchangeBench.run { bench in
             Self.answerAsGoogle(bench)
             let first = try await Self.signIn(bench)
@@ -168,7 +168,7 @@ struct AccessTokenCheckTests {
         }
     }
 
-    @Test func `The end of all sessions doesn't shut out who signs in anew`() async throws {
+    @Test func `After the end of all sessions a new sign-in works`() async throws {
         try await ExchangeBench.run { bench in
             Self.answerAsGoogle(bench)
             let first = try await Self.signIn(bench)

@@ -9,9 +9,11 @@ import Testing
 
 @testable import IdentityService
 
-/// An account is deleted, and the person is somebody new.
+/// A user deletes their account, and is new at the next sign-in.
 struct AccountClosingTests {
-    @Test func `All of an account goes, its sessions are told, and the same person is new`() async throws {
+    @Test func `A deletion removes the whole account, publishes its sessions, and the person is new afterwards`()
+        async throws
+    {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let second = try await service.signInAnew()
@@ -45,7 +47,7 @@ struct AccountClosingTests {
                 try await service.words("SELECT details->>'reason' FROM security_events WHERE kind = 'session_ended'")
                     == ["account_deleted", "account_deleted"]
             )
-            // A call that was let in before finds nobody.
+            // A call that was authenticated before the deletion doesn't find the account.
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
                 _ = try await service.client.updateUserMetadata(change, options: service.options(for: userID))
             }
@@ -56,7 +58,9 @@ struct AccountClosingTests {
         }
     }
 
-    @Test func `Whose token was not kept is told to withdraw their consent, and so is who asks again`() async throws {
+    @Test func `The answer names the providers whose consent the user must withdraw, also when repeated`()
+        async throws
+    {
         try await TestService.run { service in
             let left = try await service.signInAnew()
             #expect(try await service.delete(left.accessToken) == ["apple"])
@@ -105,7 +109,7 @@ struct AccountClosingTests {
         }
     }
 
-    @Test func `Where the deployment says so, any session deletes`() async throws {
+    @Test func `If the deployment allows it, any session deletes`() async throws {
         var limits = SessionLimits()
         limits.deletionSignInSeconds = 0
         try await TestService.run(limits: limits) { service in
@@ -118,7 +122,7 @@ struct AccountClosingTests {
         }
     }
 
-    @Test func `Whoever lost the answer gets it again, by a token of theirs`() async throws {
+    @Test func `A repeated deletion gets the same answer, with any access token of the account`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let other = try await service.signInAnew(subject: "002.person")
@@ -127,7 +131,7 @@ struct AccountClosingTests {
             #expect(try await service.count("account_closings") == 1)
             #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == 2)
             await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { try await service.delete("nonsense") }
-            // A session that ended another way deletes nothing.
+            // A session that ended for another reason deletes nothing.
             try await service.signOut(accessToken: other.accessToken)
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { try await service.delete(other.accessToken) }
             service.pass(seconds: 601)
@@ -155,7 +159,7 @@ struct AccountClosingTests {
         }
     }
 
-    @Test func `Whether an account was closed is told`() async throws {
+    @Test func `The state of an account says whether it was closed`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let userID = try await service.check(session.accessToken).userID
@@ -169,7 +173,7 @@ struct AccountClosingTests {
     }
 
     @Test(arguments: ["work", "account_closings", "security_events", "revocations"])
-    func `A deletion that breaks off anywhere leaves all as it was`(table: String) async throws {
+    func `A deletion that fails at any step changes nothing`(table: String) async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.database.execute(
@@ -185,7 +189,7 @@ struct AccountClosingTests {
     }
 
     @Test(arguments: 1...3)
-    func `Sign-ins, refreshes and deletions at one moment leave a whole account or none`(seed: Int) async throws {
+    func `Concurrent sign-ins, refreshes and deletions leave a whole account or none`(seed: Int) async throws {
         try await TestService.run { service in
             for round in 0..<6 {
                 let session = try await service.signInAnew()
@@ -205,7 +209,7 @@ struct AccountClosingTests {
                 }
                 #expect(try await service.count("account_closings") == Int64(round + 1))
                 #expect(try await service.count("work WHERE queue LIKE 'closings.%'") == Int64(2 * round + 2))
-                // Whoever came after is one person, with all that belongs to one.
+                // A later sign-in has created one account at most, with all its rows.
                 #expect(try await service.count("accounts") <= 1)
                 #expect(try await service.count("provider_identities") == service.count("accounts"))
                 #expect(
@@ -229,9 +233,9 @@ struct AccountClosingTests {
 }
 
 extension TestService {
-    /// Deletes the account of an access token.
+    /// Deletes the account that an access token belongs to.
     ///
-    /// - Returns: the providers at which they have to withdraw their consent.
+    /// - Returns: the providers at which the user has to withdraw consent.
     @discardableResult func delete(_ accessToken: String) async throws -> [String] {
         var request = IdentityV1.DeleteAccountRequest()
         request.accessToken = accessToken

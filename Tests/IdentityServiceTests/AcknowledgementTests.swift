@@ -97,7 +97,7 @@ struct AcknowledgementTests {
         }
     }
 
-    @Test func `What a crash loses comes with the next use`() async throws {
+    @Test func `An acknowledgement lost in a crash comes with the next use`() async throws {
         try await TestService.run { service in
             let forked = try await Forked(service)
             _ = try await service.check(forked.sibling.accessToken)  // and the process dies
@@ -134,7 +134,7 @@ struct AcknowledgementTests {
     }
 
     /// They are written many at once, and each row is locked until the end.
-    @Test func `One session that somebody holds keeps nobody else's from being refreshed`() async throws {
+    @Test func `One locked session doesn't prevent the refresh of others`() async throws {
         try await TestService.run { service in
             var tokens: [IdentityV1.SessionTokens] = []
             for n in 0..<2 { tokens.append(try await service.signIn(subject: "s\(n)").tokens) }

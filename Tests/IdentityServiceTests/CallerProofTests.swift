@@ -10,12 +10,12 @@ import Testing
 
 @testable import IdentityService
 
-/// To whom identity proves whom, and what it takes itself.
+/// Which callers get caller proofs from identity, and which proofs identity accepts.
 struct CallerProofTests {
     private static let gateway = "spiffe://vestibule/gateway"
     private static let gateways = CallerTrust.named([gateway])
 
-    /// What a service takes a proof for.
+    /// The person that a service reads from a proof.
     private func checked(_ text: String, for name: String, _ service: TestService) throws -> CallerProof {
         let key = try #require(CallerProofKey(master: TestService.proofMaster, service: name))
         return try CallerProof(text, under: [key], for: name, nowMilliseconds: service.clock.nowMilliseconds)
@@ -41,7 +41,7 @@ struct CallerProofTests {
         )
     }
 
-    @Test func `A gateway is given a proof to each service, and each is good there alone`() async throws {
+    @Test func `A gateway gets a proof for each service, and each is valid at that service only`() async throws {
         try await TestService.run(gateways: Self.gateways) { service in
             let tokens = try await service.signIn().tokens
             let answer = try await check(tokens.accessToken, service)
@@ -59,7 +59,7 @@ struct CallerProofTests {
         }
     }
 
-    @Test func `Nobody else is given any, by whichever method`() async throws {
+    @Test func `No other caller gets proofs from any method`() async throws {
         try await TestService.run(gateways: Self.gateways) { service in
             let signIn = try await service.signIn()
             #expect(!signIn.hasCallerProofs)
@@ -67,7 +67,7 @@ struct CallerProofTests {
                 let answer = try await check(signIn.tokens.accessToken, service, names: names)
                 #expect(!answer.hasCallerProofs && answer.userID == signIn.tokens.userID)
             }
-            // Not even after a gateway had them made for the same token.
+            // Not even after a gateway got proofs for the same token.
             #expect(try await check(signIn.tokens.accessToken, service).hasCallerProofs)
             #expect(try await !check(signIn.tokens.accessToken, service, names: []).hasCallerProofs)
             #expect(try await !service.refresh(signIn.tokens.refreshToken).hasCallerProofs)
@@ -95,7 +95,7 @@ struct CallerProofTests {
         }
     }
 
-    @Test func `Who shows nothing is proven only where that lets them in`() async throws {
+    @Test func `A sign-in without proof gets caller proofs only where such sign-ins are allowed`() async throws {
         try await TestService.run(unprovenDialects: ["wordpress"]) { service in
             func find(_ subject: String) async throws -> IdentityV1.FindAccountResponse {
                 try await service.findAccount { request in
@@ -121,7 +121,7 @@ struct CallerProofTests {
     }
 
     @Test(arguments: [false, true])
-    func `Within a minute a token has the same proofs, and new ones after`(isSingle: Bool) async throws {
+    func `A token gets the same proofs for a minute, and new ones after`(isSingle: Bool) async throws {
         try await TestService.run { service in
             let signIn = try await service.signIn { request in
                 request.idToken = try service.provider.appleToken(subject: "001.person", at: service.clock, [:])
@@ -143,8 +143,8 @@ struct CallerProofTests {
         }
     }
 
-    /// The proofs are kept with the token, and a loop's memory of a token is for as long as the session lives.
-    @Test func `A session that is over has no proofs`() async throws {
+    /// Proofs are cached with the token, and an event loop caches a token for as long as the session lives.
+    @Test func `A session that has ended gets no proofs`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             #expect(try await service.check(tokens.accessToken).hasCallerProofs)
@@ -153,26 +153,26 @@ struct CallerProofTests {
         }
     }
 
-    // What identity takes itself
+    // What identity accepts
 
-    /// Methods that take an account from the caller's proof. Those that aren't here take credentials or a token instead, or
-    /// are for services.
+    /// Methods that read the account from the caller's proof. All others take credentials or a token instead, or are for
+    /// services.
     private static let forPersons: Set<MethodDescriptor> = [
         IdentityServiceMethods.getAccount, IdentityServiceMethods.updateUserMetadata,
         IdentityServiceMethods.provePhone,
     ]
     private static let forServices: Set<MethodDescriptor> = [
         IdentityServiceMethods.lookUpAccount, IdentityServiceMethods.getJWKS,
-        // A provider's own signature is what it goes by.
+        // It is authenticated by the provider's signature.
         IdentityServiceMethods.acceptNotice,
-        // By certificate and method list.
+        // It is authenticated by the client certificate and the method list.
         IdentityServiceMethods.acceptEvents,
-        // These name nobody: a nonce is for whoever asks, and of a token that is none only that is told.
+        // These are about no user: anybody may get a nonce, and introspection of an invalid token only says that it is invalid.
         IdentityServiceMethods.createChallenge, IdentityServiceMethods.introspectToken,
     ]
 
-    /// A new method that names an account without credentials is found here.
-    @Test func `Each method is refused without proof, credentials or token, or is for services`() async throws {
+    /// Fails for a new method that takes an account without credentials.
+    @Test func `Each method needs a proof, credentials or a token, or is for services`() async throws {
         try await TestService.run { service in
             var router = Router()
             router.add(service.parts.methods)
@@ -194,7 +194,7 @@ struct CallerProofTests {
         }
     }
 
-    @Test func `An account is told and changed for the person of the proof alone`() async throws {
+    @Test func `A proof reads and changes only its own account`() async throws {
         try await TestService.run { service in
             let maria = try await service.signIn(subject: "001.person")
             let mallory = try await service.signIn(subject: "002.person")

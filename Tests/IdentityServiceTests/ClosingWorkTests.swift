@@ -51,7 +51,7 @@ struct ClosingWorkTests {
         return closed
     }
 
-    @Test func `Both services are told, by two replicas too`() async throws {
+    @Test func `Both services are notified, also by two replicas`() async throws {
         try await TestService.run { service in
             try await relaying(service, replicas: 2) {
                 let closed = try await closeSome(service, 12)
@@ -64,26 +64,26 @@ struct ClosingWorkTests {
     }
 
     @Test(arguments: [Status.Code.unavailable, .internalError, .unimplemented])
-    func `A service that fails holds up nobody else, and is told when it is back`(code: Status.Code) async throws {
+    func `A service that fails delays no other, and is notified once it is back`(code: Status.Code) async throws {
         try await TestService.run { service in
             service.others.fail("profile", code)
             try await relaying(service) {
                 let closed = try await closeSome(service, 3)
-                try await eventually("invites is told") { service.others.closed(at: "invites").count >= 3 }
-                try await eventually("it is written down") {
+                try await eventually("invites is notified") { service.others.closed(at: "invites").count >= 3 }
+                try await eventually("the confirmations are stored") {
                     try await done(service) == ["invites", "invites", "invites"]
                 }
                 #expect(service.others.closed(at: "profile").isEmpty)
                 service.others.fail("profile", nil)
-                // Past the waits of single events, which go by this clock.
+                // Past the retry delays of single events, which go by this clock.
                 service.clock.advance(seconds: 3_600)
-                try await eventually("profile is told") { Set(service.others.closed(at: "profile")) == closed }
+                try await eventually("profile is notified") { Set(service.others.closed(at: "profile")) == closed }
                 try await eventually("all is delivered") { try await service.count(Self.waiting) == 0 }
             }
         }
     }
 
-    @Test func `However often a service fails on it, a closing is never parked`() async throws {
+    @Test func `A closing is never parked, however often its delivery fails`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.delete(session.accessToken)
@@ -97,7 +97,7 @@ struct ClosingWorkTests {
         }
     }
 
-    @Test func `A process that dies after the answer is followed by another, and nothing is confirmed too early`()
+    @Test func `If a process dies after the answer another one retries, and nothing is confirmed too early`()
         async throws
     {
         try await TestService.run { service in
@@ -105,7 +105,7 @@ struct ClosingWorkTests {
             let userID = try await service.check(session.accessToken).userID
             try await service.delete(session.accessToken)
             let runner = try #require(service.parts.closings.first { $0.kind.receiver == .profile })
-            // The statement behind the answer fails, as if the process were gone.
+            // The statement after the answer fails, as if the process were gone.
             let table = "account_closings"
             try await service.database.execute(
                 "ALTER TABLE \(unsafeSQL: table) ADD CONSTRAINT broken CHECK (profile_done_at IS NULL)"
@@ -125,7 +125,7 @@ struct ClosingWorkTests {
         }
     }
 
-    @Test func `A closing is known until a month after all services have confirmed it`() async throws {
+    @Test func `A closing is remembered until a month after all services have confirmed it`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.delete(session.accessToken)
@@ -145,7 +145,7 @@ struct ClosingWorkTests {
         }
     }
 
-    @Test func `What waits is measured for each service`() async throws {
+    @Test func `Waiting work is measured for each service`() async throws {
         try await TestService.run { service in
             service.others.fail("invites", .unavailable)
             try await relaying(service) {

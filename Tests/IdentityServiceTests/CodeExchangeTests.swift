@@ -8,9 +8,7 @@ import Testing
 @testable import IdentityService
 
 struct CodeExchangeTests {
-    @Test func `The endpoint is sent what RFC 6749 and Apple ask, and the token that comes back is judged`()
-        async throws
-    {
+    @Test func `The request follows RFC 6749 and Apple's rules, and the returned token is verified`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
             let uri = "https://a.example/cb"
@@ -36,7 +34,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `What wasn't used isn't sent`() async throws {
+    @Test func `Parameters that the sign-in didn't use aren't sent`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
             _ = try await bench.exchange("c0de")
@@ -46,7 +44,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `A code that the provider refuses is spent, and it isn't asked again for a while`() async throws {
+    @Test func `A code that the provider refuses is spent, and isn't sent again for a while`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
             for replica in [0, 1, 0] {
@@ -60,7 +58,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `A provider that doesn't take us is a fault of ours, which spends no code`() async throws {
+    @Test func `A provider that refuses our client credentials is our error, and spends no code`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_client"}"#)
             for _ in 0..<2 {
@@ -93,7 +91,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `Without keys the code is still exchanged, and the token judged at the next try`() async throws {
+    @Test func `Without keys the code is still exchanged, and the token is verified at the next try`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
             bench.provider.setDown(true)
@@ -105,7 +103,9 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `What a code gave can be had again for five minutes, then it is spent`() async throws {
+    @Test func `The result of an exchange can be fetched again for five minutes, then the code is spent`()
+        async throws
+    {
         try await ExchangeBench.run(replicas: 2) { bench in
             bench.http.answer(200, try bench.answer())
             let first = try await bench.exchange("c0de")
@@ -117,8 +117,8 @@ struct CodeExchangeTests {
         }
     }
 
-    /// Or whoever saw the code pass by would get what its owner got.
-    @Test func `Without the verifier and the redirect URI nothing of an exchange is found`() async throws {
+    /// Otherwise somebody who saw the code could get the result meant for its owner.
+    @Test func `The result of an exchange needs the same verifier and redirect URI`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
             _ = try await bench.exchange("c0de", redirectURI: "https://a.example/cb", codeVerifier: "verifier")
@@ -135,7 +135,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `What is kept tells nothing without the code`() async throws {
+    @Test func `A stored result can't be read without the code`() async throws {
         try await ExchangeBench.run { bench in
             let answer = try bench.answer()
             bench.http.answer(200, answer)
@@ -156,7 +156,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `Clients need credentials, but for public ones with a verifier`() async throws {
+    @Test func `Clients need credentials, except for public ones with a verifier`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
             await #expect(throws: IdentityError.signIn(.clientUnknown)) {
@@ -181,7 +181,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `What can be no code is not sent`() async throws {
+    @Test func `A malformed code is not sent`() async throws {
         try await ExchangeBench.run { bench in
             for code in ["", String(repeating: "c", count: CodeGrant.codeBytesMax + 1), "c\r\nd", "çode"] {
                 await #expect(throws: IdentityError.signIn(.codeSpent)) { try await bench.exchange(code) }
@@ -194,7 +194,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `An address that guesses codes waits, and others don't`() async throws {
+    @Test func `An address that guesses codes is slowed down, and others aren't`() async throws {
         try await ExchangeBench.run { bench in
             bench.http.answer(400, #"{"error":"invalid_grant"}"#)
             for index in 0..<ExchangeAdmission.refusalsByAddressMax {
@@ -232,7 +232,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `Nothing that could be used or names a person is logged`() async throws {
+    @Test func `The log has neither secrets nor personal data`() async throws {
         try await ExchangeBench.run { bench in
             let answer = try bench.answer()
             bench.http.answer(200, answer)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import IdentityService
 
-/// Who exchanges, who waits, and what becomes of those whose partner is gone.
+/// Which caller exchanges a code, which ones wait for it, and what happens if the exchanging one is gone.
 struct ConcurrentExchangeTests {
     @Test(.timeLimit(.minutes(5)))
-    func `Of many callers with one code one exchanges it, on two replicas`() async throws {
+    func `Of many callers with one code one exchanges it, also on two replicas`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -34,7 +34,7 @@ struct ConcurrentExchangeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Many callers with a bad code make one exchange and all are told`() async throws {
+    func `Many callers with a bad code make one exchange, and all get the error`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
             bench.http.answer { _ throws(OutgoingHTTPError) in
@@ -74,7 +74,7 @@ struct ConcurrentExchangeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A caller is told of a slow provider in time, and the code isn't lost`() async throws {
+    func `A caller gets an error in time while the provider is slow, and the code isn't lost`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -82,7 +82,7 @@ struct ConcurrentExchangeTests {
                 await gate.wait()
                 return OutgoingResponse(status: 200, body: Array(answer.utf8))
             }
-            // What comes of a call at its deadline is not for this test: nobody opens the gate before it is told.
+            // A call whose answer races with its deadline is not tested here: the gate opens after the caller has the error.
             await #expect(throws: IdentityError.providerUnavailable) {
                 try await bench.exchange("c0de", deadline: .after(.milliseconds(400)))
             }
@@ -99,7 +99,7 @@ struct ConcurrentExchangeTests {
         try await ExchangeBench.run { bench in
             let grant = try #require(ExchangeBench.grant("c0de"))
             let begun = ContinuousClock.now
-            // As it left it.
+            // The state in which it left the claim.
             let claim = try await bench.store.claimCode(
                 grant.hash,
                 claimID: PostgresUUID(high: 1, low: 1),
@@ -110,13 +110,13 @@ struct ConcurrentExchangeTests {
             #expect(claim == .claimed)
             bench.http.answer(200, try bench.answer())
             _ = try await bench.exchange("c0de")
-            #expect(ContinuousClock.now - begun > .milliseconds(600), "until then it may be at work")
+            #expect(ContinuousClock.now - begun > .milliseconds(600), "until then the replica may still be working")
             #expect(bench.http.requests.count == 1)
         }
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A service that stops lets all go who wait, and takes no more`() async throws {
+    func `A service that stops ends all waiting calls, and accepts no more`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let apple = try #require(bench.methods.providers[.apple])
@@ -154,7 +154,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `More callers than may wait for a code are sent away`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `Callers are rejected once too many wait for a code`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -178,7 +178,7 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test func `Who lost the claim neither keeps nor releases anything`() async throws {
+    @Test func `A caller that lost its claim can neither store a result nor release the claim`() async throws {
         try await ExchangeBench.run { bench in
             let (store, now) = (bench.store, bench.clock.nowMilliseconds)
             let hash = [UInt8](repeating: 1, count: 32)

@@ -64,7 +64,7 @@ final class ConfigurationCheckTests {
         .run()
     }
 
-    @Test func `It tells that people get in without proof, and in which dialect`() throws {
+    @Test func `It warns that sign-ins need no proof, and in which dialect`() throws {
         try write("providers.json", Self.providers)
         let outcome = check(["VESTIBULE_IDENTITY_UNPROVEN_LOGINS": "wordpress"])
         #expect(outcome.faults == [])
@@ -77,7 +77,7 @@ final class ConfigurationCheckTests {
         #expect(!check().report.joined().contains("UNPROVEN"))
     }
 
-    @Test func `It says what open groups give away while nobody proves phone numbers`() throws {
+    @Test func `It warns what open groups reveal while phone numbers need no proof`() throws {
         try write("providers.json", Self.providers)
         func hint(_ changes: [String: String]) -> String? {
             check(changes).report.first { $0.hasPrefix("hint: VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE") }
@@ -92,12 +92,12 @@ final class ConfigurationCheckTests {
         )
         let former = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "open"]
         #expect(hint(former)?.contains("new groups are open") == true)
-        // What providers are alone tells nothing of groups.
+        // A check of providers alone says nothing about groups.
         let alone = check(["VESTIBULE_INVITES_OPENNESS": "open"], providersPath: "\(folder)/providers.json")
         #expect(!alone.report.joined().contains("OPENNESS"))
     }
 
-    @Test func `It tells what each provider and audience comes to`() throws {
+    @Test func `It lists the resulting settings of each provider and audience`() throws {
         try write("providers.json", Self.providers)
         let outcome = check()
         #expect(outcome.faults == [])
@@ -155,7 +155,7 @@ final class ConfigurationCheckTests {
         the configuration of identity: providers in order 3, audiences 5, faults 0
         """#
 
-    @Test func `All faults are told at once, those of providers and all others, each once`() throws {
+    @Test func `All errors are reported together, each once, of providers and everything else`() throws {
         try write(
             "providers.json",
             #"{"providers":[{"name":"apple","audiences":[{"id":"a","kind":"x"}]},{"name":"google"}]}"#
@@ -171,13 +171,13 @@ final class ConfigurationCheckTests {
         for word in words {
             #expect(outcome.faults.contains { $0.contains(word) }, "\(word): \(outcome.faults)")
         }
-        // The same fault is found in two ways, and told once.
+        // The same error is found in two ways, and reported once.
         let second = check(["VESTIBULE_IDENTITY_ISSUER": ""])
         #expect(second.faults.count == 3, "\(second.faults)")
         #expect(second.faults.contains { $0.contains("VESTIBULE_IDENTITY_ISSUER is required") })
     }
 
-    @Test func `What keeps it from serving is told too`() throws {
+    @Test func `Errors that would keep it from serving are reported too`() throws {
         try write("providers.json", Self.providers)
         let exposed = check(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"])
         #expect(exposed.faults.count == 1)
@@ -187,7 +187,7 @@ final class ConfigurationCheckTests {
         #expect(misspelt.report.contains { $0.hasPrefix("hint: VESTIBULE_IDENTITY_ISSUERS is in the environment") })
     }
 
-    @Test func `A providers file is checked alone, without identity's secrets`() throws {
+    @Test func `A providers file can be checked alone, without identity's secrets`() throws {
         try write("other.json", Self.providers)
         let environment = ["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.variable"]
         let good = ConfigurationCheck(path: nil, providersPath: "\(folder)/other.json", environment: environment).run()
@@ -204,7 +204,7 @@ final class ConfigurationCheckTests {
         #expect(empty.faults.count == 1, "nobody could sign in")
     }
 
-    @Test func `The development switch counts for a providers file alone too`() throws {
+    @Test func `The development switch also applies to a providers file alone`() throws {
         try write(
             "dev.json",
             #"{"providers":[{"name":"apple","keys_url":"http://127.0.0.1:7080/k","audiences":[{"id":"com.example.app"}]}]}"#

@@ -19,7 +19,7 @@ struct CreateFalseTests {
         }
     }
 
-    @Test func `Somebody new is not found and nothing changes`() async throws {
+    @Test func `An unknown person is not found and nothing changes`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.appleToken(at: service.clock)
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
@@ -34,7 +34,7 @@ struct CreateFalseTests {
         }
     }
 
-    @Test func `Somebody known signs in`() async throws {
+    @Test func `A known person signs in`() async throws {
         try await TestService.runWithAudiences { service in
             let first = try await service.signIn()
             service.clock.advance(seconds: 1)
@@ -47,8 +47,8 @@ struct CreateFalseTests {
         }
     }
 
-    /// The statement has seen the person, waits for the deletion, and finds nobody.
-    @Test func `Whose account is deleted at that moment gets no new one`() async throws {
+    /// The statement has seen the account, waits for its deletion, and then finds nothing.
+    @Test func `If the account is deleted at that moment, no new one is created`() async throws {
         try await TestService.runWithAudiences { service in
             _ = try await service.signIn()
             service.clock.advance(seconds: 1)
@@ -69,7 +69,7 @@ struct CreateFalseTests {
         }
     }
 
-    @Test func `A code alone asks first and creates then`() async throws {
+    @Test func `A code can look up first and create afterwards`() async throws {
         try await TestService.runWithAudiences { service in
             try service.exchange.answer(
                 service.provider.appleToken(at: service.clock),
@@ -87,7 +87,7 @@ struct CreateFalseTests {
         }
     }
 
-    @Test func `A stale token of somebody new is told to be stale`() async throws {
+    @Test func `A stale token of an unknown person is rejected as stale`() async throws {
         try await TestService.runWithAudiences { service in
             let issuedAt = service.clock.nowSeconds - 3_600
             let token = try service.provider.bareToken(at: service.clock, ["iat": .integer(issuedAt)])
@@ -97,7 +97,7 @@ struct CreateFalseTests {
         }
     }
 
-    @Test func `Racing with and without creating ends with one account and one session`() async throws {
+    @Test func `Concurrent sign-ins with and without creating end with one account and one session`() async throws {
         try await TestService.runWithAudiences { service in
             for round in 0..<20 {
                 let token = try service.provider.appleToken(subject: "\(round)", at: service.clock)

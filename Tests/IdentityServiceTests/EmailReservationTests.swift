@@ -76,7 +76,7 @@ struct EmailReservationTests {
         }
     }
 
-    @Test func `Of many who want one address at the same moment one gets it`() async throws {
+    @Test func `Of many users who want one address at the same moment one gets it`() async throws {
         try await TestService.runWithAudiences { service in
             let outcomes = try await gather(6) { number in
                 do {
@@ -143,7 +143,7 @@ struct EmailReservationTests {
         }
     }
 
-    @Test func `Who registered an address without proof loses it to its owner, and writes it nowhere`() async throws {
+    @Test func `A registration without proof loses its address to the owner, and it is stored nowhere`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
             let address = "Victim@example.com"
             let squatter = try await service.signIn {
@@ -264,7 +264,7 @@ struct EmailReservationTests {
         }
     }
 
-    @Test func `What is no address is refused, and somebody new without account reserves nothing`() async throws {
+    @Test func `An invalid address is refused, and a person without an account reserves nothing`() async throws {
         try await TestService.runWithAudiences { service in
             for (dialect, email) in [("wordpress", "none"), ("wordpress", ""), ("", "ana@example.com")] {
                 await expectFailure(.invalidArgument, "EMAIL_INVALID") {

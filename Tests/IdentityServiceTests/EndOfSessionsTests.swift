@@ -32,7 +32,7 @@ struct EndOfSessionsTests {
         }
     }
 
-    @Test func `What a restore brings back is ended again`() async throws {
+    @Test func `Sessions that a restore brings back are ended again`() async throws {
         try await TestService.run { service in
             let signedOut = try await service.signIn(subject: "signed-out")
             let rotating = try await service.signIn(subject: "rotating")
@@ -99,7 +99,7 @@ struct EndOfSessionsTests {
         }
     }
 
-    @Test func `It holds for refreshes at once and for checks a second later, on every replica`() async throws {
+    @Test func `The end applies to refreshes at once and to checks a second later, on every replica`() async throws {
         try await TestService.run { service in
             // Another process on the same database, which has seen the token before.
             let other = IdentityParts(

@@ -22,14 +22,14 @@ struct ErrorMapTests {
         #expect(Set(errors.map(\.message)).count == TokenRejection.allCases.count)
     }
 
-    @Test func `Database faults say nothing of the inside`() {
+    @Test func `Database errors reveal no internals`() {
         let down = RPCError(answering: PostgresError.unavailable("away"), mayBeRepeated: true)
         #expect(down.code == .unavailable)
-        // The pool has tried already: a client that tries again only makes its caller wait.
+        // The pool has retried already: another retry by the client would only make its caller wait.
         #expect(down.metadata.first("grpc-retry-pushback-ms") == "-1")
         #expect(down.reason == "DATABASE_UNAVAILABLE")
         #expect(down.retryAfter == .seconds(1))
-        // Everything here may be done twice, so that nobody must be told that an outcome is unknown.
+        // These calls may be repeated, so no error has to say that the outcome is unknown.
         let lost = RPCError(answering: PostgresError.connectionLost(outcomeUnknown: true), mayBeRepeated: true)
         #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
         let fault = PostgresServerError(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
@@ -41,7 +41,7 @@ struct ErrorMapTests {
         #expect(cancelled.code == .cancelled)
     }
 
-    @Test func `A device name that is refused names the field and says why`() {
+    @Test func `A rejected device name names the field and says why`() {
         let error = IdentityError.deviceNameInvalid(.tooLong(charactersMax: 50)).rpcError
         #expect(error.code == .invalidArgument && error.reason == "DEVICE_NAME_INVALID")
         #expect(error.message == "The device name must have at most 50 characters.")
@@ -49,7 +49,7 @@ struct ErrorMapTests {
         #expect(IdentityError.sessionNotFound.rpcError.code == .notFound)
     }
 
-    @Test func `An unknown provider is not found, and no field at fault`() {
+    @Test func `An unknown provider is not found, and no field is named`() {
         let error = IdentityError.providerUnknown.rpcError
         #expect(error.code == .notFound && error.reason == "PROVIDER_UNKNOWN" && error.fieldViolations.isEmpty)
     }

@@ -13,7 +13,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Replicas of the service over one database, whose providers answer as a test says.
+/// Replicas of the service over one database, with providers that answer as a test says.
 struct ExchangeBench: Sendable {
     let replicas: [IdentityParts]
     let store: IdentityStore
@@ -25,11 +25,11 @@ struct ExchangeBench: Sendable {
 
     static let appSecret = "the-app-secret"
 
-    /// Runs the body with that many replicas.
+    /// Runs the body with the given number of replicas.
     ///
     /// - Parameters:
-    ///   - client: asks the providers in the place of ``http``; for whoever needs sockets.
-    ///   - vault: keys for providers' tokens; without them none is kept.
+    /// - client: sends requests to providers instead of ``http``, for tests that need sockets.
+    /// - vault: keys for providers' tokens; without them none is kept.
     static func run(
         replicas count: Int = 1,
         baseURL: String = "https://provider.example",
@@ -166,7 +166,7 @@ struct ExchangeBench: Sendable {
     /// The methods of the first replica.
     var methods: IdentityMethods { replicas[0].methods }
 
-    /// Exchanges a code of Apple's.
+    /// Exchanges a code at Apple.
     func exchange(
         _ code: String,
         clientID: String = "com.example.app",
@@ -187,12 +187,12 @@ struct ExchangeBench: Sendable {
         )
     }
 
-    /// A code of Apple's for the first app.
+    /// A new code of Apple's for the first app.
     static func grant(_ code: String) -> CodeGrant? {
         CodeGrant(provider: .apple, clientID: "com.example.app", code: code, redirectURI: "", codeVerifier: "")
     }
 
-    /// A call of a method, from nowhere.
+    /// The context of a call, without an address.
     static func context(_ method: String) -> ServerContext {
         ServerContext(
             ServerCall(
@@ -204,7 +204,7 @@ struct ExchangeBench: Sendable {
         )
     }
 
-    /// Asks whose an access token is.
+    /// Asks the provider who an access token belongs to.
     func check(
         _ token: String,
         _ provider: String,
@@ -221,7 +221,7 @@ struct ExchangeBench: Sendable {
         )
     }
 
-    /// What the token endpoint answers for a token of this moment. Without a nonce that anybody could know.
+    /// The token endpoint's answer with a fresh token. It has no nonce that a client could know.
     func answer(subject: String = "001.person", _ changes: [String: JSONValue?] = [:], key: SigningKey? = nil) throws
         -> String
     {
@@ -249,7 +249,7 @@ struct ExchangeBench: Sendable {
         return text.text.split(separator: "\n").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
-    /// The number of codes that are known.
+    /// The number of known codes.
     func codeCount() async throws -> Int64 {
         let rows = try await store.database.query("SELECT count(*) FROM code_exchanges")
         return try #require(rows.first).decode(0)
@@ -257,7 +257,7 @@ struct ExchangeBench: Sendable {
 
 }
 
-/// Keeps what is logged.
+/// Collects log entries.
 final class TestLog: Sendable {
     private let lines = Mutex<[String]>([])
 

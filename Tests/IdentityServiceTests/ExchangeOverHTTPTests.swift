@@ -51,7 +51,7 @@ struct ExchangeOverHTTPTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `Where nobody listens the provider wasn't asked`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `If the connection is refused the provider wasn't asked`() async throws {
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
             let client = HTTPSClient(userAgent: "test", group: group)
             try await ExchangeBench.run(baseURL: "http://127.0.0.1:1", client: client) { bench in

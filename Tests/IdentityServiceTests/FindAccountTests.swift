@@ -8,7 +8,7 @@ import Testing
 @testable import IdentityService
 
 struct FindAccountTests {
-    @Test func `An ID token finds its account and is not used up`() async throws {
+    @Test func `An ID token finds its account and stays unused`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.appleToken(at: service.clock)
             func find() async throws -> IdentityV1.FindAccountResponse {
@@ -54,7 +54,7 @@ struct FindAccountTests {
         }
     }
 
-    @Test func `Codes and tickets are not spent by a look`() async throws {
+    @Test func `A lookup spends neither codes nor tickets`() async throws {
         try await TestService.runWithAudiences { service in
             try service.exchange.answer(service.provider.appleToken(at: service.clock), for: "code", service: service)
             let cases: [(inout IdentityV1.SignInRequest) -> Void] = [
@@ -95,7 +95,7 @@ struct FindAccountTests {
         }
     }
 
-    @Test func `A look keeps nothing of what is told while the provider is down`() async throws {
+    @Test func `A lookup while the provider is down stores no name`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock)

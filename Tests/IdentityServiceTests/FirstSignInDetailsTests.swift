@@ -21,7 +21,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    /// What a sign-in comes to while the provider's keys can't be had.
+    /// A sign-in that fails because the provider's keys can't be fetched.
     private func fail(
         _ service: TestService,
         _ token: String,
@@ -41,7 +41,7 @@ struct FirstSignInDetailsTests {
         service.clock.advance(seconds: 60)
     }
 
-    @Test func `A name that was told while the keys could not be had is kept`() async throws {
+    @Test func `A name that was sent while the keys couldn't be fetched is kept`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock)
@@ -52,12 +52,12 @@ struct FirstSignInDetailsTests {
             let response = try await signIn(service, token)
             #expect(response.isNewUser)
             #expect(response.suggestedDisplayName == "Ana Cruz")
-            #expect(try await service.count("told_once") == 0, "it is taken")
-            #expect(try await signIn(service, token).suggestedDisplayName == "Ana Cruz", "a retry tells it too")
+            #expect(try await service.count("told_once") == 0, "it was consumed")
+            #expect(try await signIn(service, token).suggestedDisplayName == "Ana Cruz", "a retry returns it too")
         }
     }
 
-    @Test func `A name is kept though the phone left while the provider was slow`() async throws {
+    @Test func `A name is kept although the client disconnected while the provider was slow`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setSlow(true)
             var request = IdentityV1.SignInRequest()
@@ -69,7 +69,7 @@ struct FirstSignInDetailsTests {
             await expectFailure(.deadlineExceeded, nil) {
                 _ = try await service.client.signIn(request, options: options)
             }
-            // The call has ended for its caller, and goes on to keep the name.
+            // The call has ended for the client, and continues to store the name.
             for _ in 0..<200 where try await service.count("told_once") == 0 {
                 try await Task.sleep(for: .milliseconds(20))
             }
@@ -78,7 +78,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `Made-up tokens whose senders hang up leave nothing where there are keys`() async throws {
+    @Test func `With keys at hand, forged tokens from clients that disconnect store nothing`() async throws {
         try await TestService.runWithAudiences { service in
             _ = try await service.signIn()
             service.clock.advance(seconds: 61)
@@ -96,7 +96,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `What comes with the sign-in itself counts before what was kept`() async throws {
+    @Test func `Details in the sign-in itself win over stored ones`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock, ["email": nil as JSONValue?])
@@ -110,7 +110,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `A kept e-mail is told, not verified, and never replaces a token's`() async throws {
+    @Test func `A stored e-mail is returned as unverified, and never replaces a token's`() async throws {
         try await TestService.runWithAudiences { service in
             let none: [String: JSONValue?] = ["email": nil as JSONValue?, "email_verified": nil as JSONValue?]
             service.provider.setDown(true)
@@ -147,7 +147,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `What is told with another person's token is not this one's`() async throws {
+    @Test func `Details sent with another person's token are not used`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock)
@@ -159,7 +159,9 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `Whoever tells first is kept, so that a token seen later changes nothing`() async throws {
+    @Test func `The first details sent with a token are kept, so that a stolen token changes nothing later`()
+        async throws
+    {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock)
@@ -170,7 +172,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `Only what a plausible token brings is kept`() async throws {
+    @Test func `Details are kept only for a plausible token`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let (provider, clock) = (service.provider, service.clock)
@@ -192,7 +194,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `A forged token keeps a name that nobody sees`() async throws {
+    @Test func `A forged token stores a name that nobody sees`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let stranger = try SigningKey.generateP256(keyID: service.provider.key.keyID)
@@ -211,7 +213,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `No address fills the table, and all together don't`() async throws {
+    @Test func `Neither one address nor all together fill the table`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             func fill(_ count: Int, from address: String) async throws {
@@ -242,7 +244,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `A name that came with a code is kept while the provider is down`() async throws {
+    @Test func `A name that was sent with a code is kept while the provider is down`() async throws {
         try await TestService.runWithAudiences { service in
             func signIn(name: String) async throws -> IdentityV1.SignInResponse {
                 try await service.signIn {
@@ -261,7 +263,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `A name that came with a token and a code is kept while the exchange is down`() async throws {
+    @Test func `A name that was sent with a token and a code is kept while the exchange is down`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.bareToken("com.example.coded", at: service.clock)
             func signIn(name: String) async throws -> IdentityV1.SignInResponse {
@@ -279,7 +281,7 @@ struct FirstSignInDetailsTests {
         }
     }
 
-    @Test func `What is kept for longer than a day is not taken`() async throws {
+    @Test func `Details older than a day are not used`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let token = try service.provider.appleToken(at: service.clock)

@@ -29,7 +29,7 @@ struct IDTokenClaimsTests {
         }
     }
 
-    @Test func `What is not known is not there, and what the app told is not verified`() async throws {
+    @Test func `Unknown values are absent, and the app's values are not verified`() async throws {
         try await TestService.runWithAudiences { service in
             let none: [String: JSONValue?] = ["email": nil as JSONValue?]
             let bare = try await service.signIn(token: service.provider.appleToken(at: service.clock, none))

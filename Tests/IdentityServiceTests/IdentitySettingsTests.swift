@@ -145,7 +145,7 @@ struct IdentitySettingsTests {
         #expect(settings.providers[.google]?.policy.audiences.keys.sorted() == ["one.apps.googleusercontent.com"])
     }
 
-    @Test func `What is named must be configured`() throws {
+    @Test func `A named provider needs audiences`() throws {
         let named = SettingsFixture.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS": "apple, google"]) { _, new in
             new
         }
@@ -226,7 +226,7 @@ struct IdentitySettingsTests {
         #expect(problems(files: ["signing": [], "refresh": []]).count == 2)
     }
 
-    @Test func `Who is believed depends on who can call`() throws {
+    @Test func `The trusted gateways depend on how callers are authenticated`() throws {
         #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "[::1]:7001"]).gateways == .everybody)
         #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"]).gateways == .nobody)
         let withCertificates = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca", "VESTIBULE_IDENTITY_GATEWAYS": "a, b"]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What identity makes of accounts that come in.
+/// How identity imports accounts.
 struct ImportTests {
     private let names = ProviderNames([:], configured: ["apple", "google"])
 
@@ -48,7 +48,7 @@ struct ImportTests {
         )
     }
 
-    @Test func `Whoever signs in with a subject that came in finds the old account`() async throws {
+    @Test func `A sign-in with an imported subject finds the imported account`() async throws {
         try await TestService.run { service in
             let rows = [
                 try candidate("a", [("apple", "001.person")]), try candidate("b", [], phone: "09171234567"),
@@ -63,7 +63,7 @@ struct ImportTests {
             #expect(answer.tokens.userID == rows[0].account.userID.description && !answer.isNewUser)
             #expect(try await bring(rows, service).there.count == 2)
             #expect(try await service.count("provider_identities") == 1)
-            // Nobody signed in to the other one, and it is there for operators.
+            // Nobody signed in to the other account, and operators can find it.
             let store = service.parts.methods.store
             let account = try #require(try await store.account(rows[1].account.userID, deadline: nil))
             #expect(account.identities.isEmpty && account.createdAtMilliseconds == 1_600_000_000_000)
@@ -79,7 +79,7 @@ struct ImportTests {
         }
     }
 
-    @Test func `A subject that somebody has here stays theirs, and an account that isn't imported is left alone`()
+    @Test func `A subject that already has an account here keeps it, and accounts not from the import don't change`()
         async throws
     {
         try await TestService.run { service in
@@ -98,14 +98,14 @@ struct ImportTests {
         }
     }
 
-    @Test func `Whom the former backend kept out is kept out`() async throws {
+    @Test func `A person blocked at the former backend stays blocked`() async throws {
         try await TestService.run { service in
             _ = try await bring([try candidate("a", [("apple", "001.person")], isBlocked: true)], service)
             await expectFailure(.permissionDenied, "ACCOUNT_BLOCKED") { _ = try await service.signIn() }
         }
     }
 
-    @Test func `People who sign in while their accounts come in have one account each`() async throws {
+    @Test func `People who sign in during the import have one account each`() async throws {
         try await TestService.run { service in
             let subjects = (0..<30).map { "00\($0).person" }
             let rows = try subjects.map { try candidate($0, [("apple", $0)]) }
@@ -131,7 +131,7 @@ struct ImportTests {
                 let (subject, user) = try row.decode(String.self, String.self)
                 #expect(accounts[subject] == user)
             }
-            // Nobody has an account that isn't theirs.
+            // Nobody has another person's account.
             let lost =
                 "accounts WHERE NOT EXISTS (SELECT FROM provider_identities i WHERE i.user_id = accounts.user_id)"
             #expect(try await service.count(lost) == 0)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What is told of a token (RFC 7662).
+/// Token introspection (RFC 7662).
 struct IntrospectionTests {
     private func introspect(
         _ service: TestService,
@@ -21,7 +21,7 @@ struct IntrospectionTests {
 
     private let inactive = IdentityV1.IntrospectTokenResponse()
 
-    @Test func `Of a token that is good is told whose it is`() async throws {
+    @Test func `An active token's user, session and expiry are returned`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             let now = service.clock.nowSeconds
@@ -43,7 +43,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test func `Of everything else is told that it isn't active, and no more`() async throws {
+    @Test func `Any other token is reported as inactive, without details`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             let other = try await service.signInAnew()
@@ -74,7 +74,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test func `Of refresh tokens those are active that would be exchanged for good`() async throws {
+    @Test func `A refresh token is active if a refresh with it would succeed`() async throws {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let lost = try await service.refresh(first.refreshToken).tokens
@@ -82,12 +82,12 @@ struct IntrospectionTests {
             let sibling = try await service.refresh(first.refreshToken).tokens
             for token in [first, lost, sibling] { #expect(try await introspect(service, token.refreshToken).active) }
             _ = try await service.refresh(sibling.refreshToken)
-            #expect(try await introspect(service, sibling.refreshToken).active, "its answer may be lost")
+            #expect(try await introspect(service, sibling.refreshToken).active, "its successor may be lost")
             for token in [first, lost] { #expect(try await introspect(service, token.refreshToken) == inactive) }
         }
     }
 
-    @Test func `After an end of all sessions no token from before is active`() async throws {
+    @Test func `After the end of all sessions no earlier token is active`() async throws {
         try await TestService.run { service in
             let (tokens, single) = (try await service.signInAnew(), try await service.signInSingle())
             let before = [tokens.accessToken, tokens.refreshToken, single.singleToken]
@@ -103,10 +103,10 @@ struct IntrospectionTests {
         }
     }
 
-    @Test func `Asking is no use of a token`() async throws {
+    @Test func `Introspection doesn't count as a use of the token`() async throws {
         try await TestService.run { service in
             let first = try await service.signInAnew()
-            // The app never gets these; somebody else finds them in a log and asks about them.
+            // The app never received these tokens; somebody else found them in a log and introspects them.
             let lost = try await service.refresh(first.refreshToken).tokens
             let single = try await service.signInSingle()
             let usedAt = try await service.lastUsedAtMilliseconds(of: single)
@@ -122,7 +122,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test func `No answer is one as well: what the database can't say is not told`() async throws {
+    @Test func `If the database fails there is no answer, rather than a wrong one`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             await service.database.shutdown()

@@ -11,7 +11,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Keys that are replaced while the service runs.
+/// Keys are replaced while the service runs.
 struct KeyReaderTests {
     private let folders: KeyFolders
     private let folder: KeyFolder
@@ -31,7 +31,7 @@ struct KeyReaderTests {
         try await TestService.run(keys: folder, body)
     }
 
-    /// Does a step of each kind.
+    /// Does one step of each kind.
     private func step(_ service: TestService, after seconds: Int64 = 0, everySeconds: Int64 = 0) throws {
         var rules = KeyRotation.Rules()
         (rules.everySeconds, rules.skipsWait) = (everySeconds, true)
@@ -51,7 +51,7 @@ struct KeyReaderTests {
 
     private func current(_ kind: KeyKind) throws -> String { try #require(try folder.read(kind)).current.id }
 
-    @Test func `A rotation is taken over step by step, and no session notices`() async throws {
+    @Test func `Each step of a rotation is adopted, and no session is affected`() async throws {
         try await run { service in
             let first = try current(.signing)
             let rotating = try await service.signInAnew()
@@ -61,11 +61,11 @@ struct KeyReaderTests {
 
             try step(service)
             let next = try #require(try folder.read(.signing)?.next).id
-            #expect(try await keySet(service) == [first], "nobody has looked yet")
+            #expect(try await keySet(service) == [first], "the folder hasn't been read yet")
             await service.readKeys()
             #expect(try await keySet(service) == [first, next])
             let meanwhile = try await service.signInAnew().accessToken
-            #expect(try keyID(meanwhile) == first, "the next one is published, and signs nothing")
+            #expect(try keyID(meanwhile) == first, "the next key is published, and signs nothing")
 
             try step(service)
             await service.readKeys()
@@ -73,7 +73,7 @@ struct KeyReaderTests {
             let later = try await service.signInAnew()
             #expect(try keyID(later.accessToken) == next)
             _ = try await service.check(later.accessToken)
-            // What the keys before made.
+            // Tokens made with the former keys.
             _ = try await service.check(rotating.accessToken)
             _ = try await service.check(single.singleToken)
             let refreshed = try await service.refresh(rotating.refreshToken).tokens
@@ -95,7 +95,7 @@ struct KeyReaderTests {
         }
     }
 
-    @Test func `Two replicas, one of which has read the folder, take each other's tokens`() async throws {
+    @Test func `Two replicas, one of which has read the folder, accept each other's tokens`() async throws {
         try await run { behind in
             let database = behind.database
             let settings = behind.settings
@@ -128,7 +128,7 @@ struct KeyReaderTests {
         }
     }
 
-    @Test func `Keys that leaked are good for nothing once the folder is read`() async throws {
+    @Test func `Leaked keys are rejected once the folder is read`() async throws {
         try await run { service in
             let tokens = try await service.signInAnew()
             let single = try await service.signInSingle()
@@ -152,13 +152,13 @@ struct KeyReaderTests {
         }
     }
 
-    /// What a service has of the folder now.
+    /// The folder's current content, for a service.
     private func keys(of service: String) throws -> [CallerProofKey] {
         let ring = try #require(try folders.folder(of: service).read(.proof, of: service))
         return try ring.keys.compactMap { CallerProofKey(try KeyKind.randomKey($0.text)) }
     }
 
-    @Test func `Proofs are made by the current key, and those that a token keeps go with it`() async throws {
+    @Test func `Proofs are made with the current key, and cached ones are dropped with it`() async throws {
         try await run { service in
             let token = try await service.signInAnew().accessToken
             func proofs() async throws -> IdentityV1.CallerProofs { try await service.check(token).callerProofs }
@@ -185,13 +185,13 @@ struct KeyReaderTests {
             }
             let first = try await proofs()
             #expect(try isTaken(first))
-            #expect(try await proofs() == first, "within a minute they are the same")
+            #expect(try await proofs() == first, "they are cached for a minute")
 
             try step(service)
             await service.readKeys()
             #expect(try await proofs() == first, "the next key makes none")
             try step(service)
-            #expect(try await proofs() == first, "nobody has looked yet")
+            #expect(try await proofs() == first, "the folder hasn't been read yet")
             await service.readKeys()
             let second = try await proofs()
             #expect(second.identity != first.identity && second.profile != first.profile)
@@ -211,7 +211,7 @@ struct KeyReaderTests {
         }
     }
 
-    @Test func `A folder that can't be used changes nothing, and is told`() async throws {
+    @Test func `A folder that can't be used changes nothing, and is reported`() async throws {
         try await run { service in
             let tokens = try await service.signInAnew()
             let good = try Data(contentsOf: URL(filePath: folder.file(.signing)))

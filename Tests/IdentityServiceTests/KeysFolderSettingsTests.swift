@@ -32,7 +32,7 @@ struct KeysFolderSettingsTests {
     private var named: [String: String] { ["VESTIBULE_IDENTITY_KEYS_FOLDER": folder.path] }
     private let noFiles = ["VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": ""]
 
-    @Test func `The folder's keys take the places of files, kind by kind`() throws {
+    @Test func `The folder's keys replace those of files, kind by kind`() throws {
         try cleaned {
             let ring = try #require(try folder.read(.signing))
             let both = try fixture.settings(named)
@@ -47,7 +47,7 @@ struct KeysFolderSettingsTests {
 
             let files = try fixture.settings()
             #expect(files.keyRings.map(\.kind) == ["proof", "cursor"], "which have no files")
-            #expect(files.vault == nil, "then no token of a provider is kept")
+            #expect(files.vault == nil, "no provider's token is kept")
         }
     }
 
@@ -57,7 +57,7 @@ struct KeysFolderSettingsTests {
             (rules.everySeconds, rules.skipsWait) = (0, true)
             let rotation = KeyRotation(folders: folders, rules: rules)
             let former = try #require(try folder.read(.refresh)).current
-            // Published, used, and another one published.
+            // One published, one in use, and another one published.
             for kind in KeyKind.all { for _ in 0..<3 { _ = try rotation.step(kind, nowSeconds: 0) } }
             let settings = try fixture.settings(named)
             let ring = try #require(try folder.read(.signing))
@@ -76,7 +76,7 @@ struct KeysFolderSettingsTests {
         }
     }
 
-    @Test func `Without a key there is a fault that says where it was looked for`() throws {
+    @Test func `A missing key is an error that says where the key was expected`() throws {
         try cleaned {
             #expect(
                 fixture.problems(["VESTIBULE_IDENTITY_KEYS_FOLDER": ""]) == [
@@ -91,7 +91,7 @@ struct KeysFolderSettingsTests {
                 #expect(problems == ["VESTIBULE_IDENTITY_\(name)_KEY_FILE is required, since \(missing)"])
                 try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
             }
-            // Of those there are no files.
+            // There are no files for these keys.
             try FileManager.default.removeItem(atPath: folder.file(.proof))
             let missing = "\(folder.file(.proof)) is not there; `vestibule init` makes it"
             let told = "VESTIBULE_IDENTITY_KEYS_FOLDER names a folder in which \(missing)"
@@ -99,7 +99,7 @@ struct KeysFolderSettingsTests {
         }
     }
 
-    @Test func `A file of the folder that can't be used is a fault, though there are files`() throws {
+    @Test func `A file of the folder that can't be used is an error, even if there are separate files`() throws {
         try cleaned {
             let key = KeyRing.Key(id: "a", state: .current, sinceSeconds: 0, text: "hush-hush")
             for (kind, problem) in [
@@ -114,7 +114,7 @@ struct KeysFolderSettingsTests {
                 #expect(!problems[0].contains("hush"))
                 try good.write(to: URL(filePath: file))
             }
-            // A service's own keys are no master keys, so that a folder in the wrong place is told at the start.
+            // A service's own keys are not master keys, so a wrong folder is reported at the start.
             let services = ["VESTIBULE_IDENTITY_KEYS_FOLDER": folders.folder(of: "profile").path]
             #expect(fixture.problems(services).first?.contains("other keys than those of identity itself") == true)
             try Data("{}".utf8).write(to: URL(filePath: folder.file(.signing)))
@@ -135,8 +135,8 @@ struct KeysFolderSettingsTests {
         return object.serialized()
     }
 
-    /// The rotation must not forget a key while tokens of it are alive, nor use one that a cached key set lacks.
-    @Test func `What the rotation believes of lifetimes is so`() throws {
+    /// The rotation must not drop a key while its tokens are valid, nor use one that a cached key set lacks.
+    @Test func `The lifetimes that the rotation assumes are the actual ones`() throws {
         try cleaned {
             let longest = try fixture.settings(["VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME": "1h"])
             #expect(longest.limits.accessTokenSeconds == KeyKind.accessTokenSecondsMax)

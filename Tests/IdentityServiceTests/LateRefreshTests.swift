@@ -5,10 +5,10 @@ import Testing
 
 @testable import IdentityService
 
-/// Calls that stood somewhere while they were tried elsewhere, and are done when nobody waits for them any more; and those
-/// who would like to pass for such calls.
+/// Calls that were held up somewhere while they were retried elsewhere, and arrive when nobody waits for them any more; and
+/// callers that pretend to be such calls.
 struct LateRefreshTests {
-    /// Two refreshes one after the other are no parallel ones.
+    /// Two refreshes in sequence are not concurrent ones.
     private static let limits = {
         var limits = SessionLimits()
         limits.refreshGraceSeconds = 1
@@ -54,22 +54,22 @@ struct LateRefreshTests {
         }
     }
 
-    /// The process was stopped: its clock went on, and its ticks did not.
-    @Test func `After a pause the copies that lay before it are late`() async throws {
+    /// The process was stopped: the clock continued, and its ticks did not.
+    @Test func `After a pause the copies from before it are late`() async throws {
         try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.clock.advance(seconds: 100)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
                 _ = try await service.refresh(rotated.first, presentedAtMilliseconds: rotated.presentedAt)
             }
-            // Also just after the tick that ends the pause.
+            // Also shortly after the tick that ends the pause.
             service.parts.methods.pauses.tick(nowMilliseconds: service.clock.nowMilliseconds)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
                 _ = try await service.refresh(rotated.first, presentedAtMilliseconds: rotated.presentedAt + 2_000)
             }
             _ = try await service.check(rotated.third.tokens.accessToken)
             #expect(service.refreshes("late") == "2")
-            // The pause is over: so old a call now has another reason.
+            // The pause is over: a call this old has another cause now.
             service.pass(seconds: 6)
             await expectReuse(service, rotated) {
                 _ = try await service.refresh(rotated.first, presentedAtMilliseconds: rotated.presentedAt)
@@ -89,7 +89,7 @@ struct LateRefreshTests {
 
     /// After the last rotation, from the future, and from so long ago that the caller's clock must be wrong.
     @Test(arguments: [(-500, 1), (1_000_000, 1), (-900_000, 16), (-20_000, 16)] as [(Int64, Int64)])
-    func `A time that cannot be is not believed`(offset: Int64, secondsLater: Int64) async throws {
+    func `An impossible time is ignored`(offset: Int64, secondsLater: Int64) async throws {
         try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.pass(seconds: secondsLater)
@@ -102,7 +102,7 @@ struct LateRefreshTests {
         }
     }
 
-    @Test func `Only gateways are believed`() async throws {
+    @Test func `Only a gateway's times are used`() async throws {
         try await TestService.run(limits: Self.limits, gateways: .named(["spiffe://vestibule/gateway"])) { service in
             for (number, names) in [[], ["spiffe://vestibule/profile"], ["gateway"]].enumerated() {
                 let rotated = try await rotatedTwice(service, subject: "\(number)")
@@ -129,7 +129,7 @@ struct LateRefreshTests {
         }
     }
 
-    @Test func `Without names nobody or everybody is believed`() {
+    @Test func `Without names, times are used from nobody or from everybody`() {
         #expect(!CallerTrust.nobody.believes(["spiffe://vestibule/gateway"]))
         #expect(CallerTrust.everybody.believes([]))
         #expect(!CallerTrust.named([]).believes([""]))
@@ -160,7 +160,7 @@ struct LateRefreshTests {
 }
 
 struct PauseWatchTests {
-    @Test func `Ticks that come are no pause`() {
+    @Test func `Regular ticks are no pause`() {
         let watch = PauseWatch(nowMilliseconds: 0)
         for now in stride(from: Int64(0), to: 60_000, by: 1_900) {
             watch.tick(nowMilliseconds: now)
@@ -168,7 +168,7 @@ struct PauseWatchTests {
         }
     }
 
-    @Test func `A pause is told before and shortly after the tick that ends it`() {
+    @Test func `A pause is reported before and shortly after the tick that ends it`() {
         let watch = PauseWatch(nowMilliseconds: 0)
         #expect(watch.pauseMilliseconds(nowMilliseconds: 2_001) == 1_001)
         #expect(watch.pauseMilliseconds(nowMilliseconds: 61_000) == 60_000)

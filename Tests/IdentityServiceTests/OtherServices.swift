@@ -4,7 +4,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 
-/// Plays profile and invites: remembers whom they were told to forget, and can be down or fail.
+/// Simulates profile and invites: records which accounts they deleted, and can be down or fail.
 final class OtherServices: Sendable {
     private struct State {
         var closed: [String: [String]] = [:]
@@ -13,29 +13,29 @@ final class OtherServices: Sendable {
         var released: [String] = []
         var proofs: [ProfileV1.ClaimProvenPhoneRequest] = []
         var proofAnswer: Result<ProfileV1.ClaimProvenPhoneResponse, RPCError> = .success(.with { $0.outcome = .proven })
-        /// Who has which number by an import.
+        /// The accounts with an imported number.
         var imported: [String: String] = [:]
         var disputes: [ProfileV1.PhoneDispute] = []
         var answersOfAbsorptions: Absorptions?
     }
 
-    /// What the services know of absorptions.
+    /// The state of absorptions at the services.
     struct Absorptions: Sendable {
-        /// Whom profile has a number of, and who is in a group at invites.
+        /// Which accounts have a number at profile, and which are in a group at invites.
         var withNumber: Set<String> = []
         var inGroup: Set<String> = []
-        /// Whom invites holds, by the absorption, and whom profile has closed.
+        /// Which accounts invites holds, by absorption, and which profile has closed.
         var held: [String: String] = [:]
         var closed: Set<String> = []
-        /// What was called, in order.
+        /// The calls, in order.
         var calls: [String] = []
         /// What is lost of the next calls: the call before it is done, or the answer after it.
         var lost: [String] = []
-        /// Which calls meet a replica of a version that doesn't know them.
+        /// Which calls reach a replica of a version that doesn't know them.
         var unknown: Set<String> = []
     }
 
-    /// From the first change on the services answer questions about absorptions.
+    /// From the first change on the services answer calls about absorptions.
     func absorptions(_ change: (inout Absorptions) -> Void = { _ in }) -> Absorptions {
         state.withLock { state in
             var absorptions = state.answersOfAbsorptions ?? Absorptions()
@@ -66,17 +66,17 @@ final class OtherServices: Sendable {
 
     private let state = Mutex(State())
 
-    /// Services that are away, for tests of other things.
+    /// Services that are down, for tests of other things.
     static let profile = ProfileServiceClient(InProcessChannel(Router()))
     static let invites = InvitesServiceClient(InProcessChannel(Router()))
 
-    /// What profile or invites answers with, while it is set.
+    /// The error that profile or invites returns while it is set.
     func fail(_ service: String, _ code: Status.Code?) { state.withLock { $0.failures[service] = code } }
 
-    /// Whom profile or invites was told to forget, repetitions included.
+    /// The accounts that profile or invites was asked to delete, repetitions included.
     func closed(at service: String) -> [String] { state.withLock { $0.closed[service] ?? [] } }
 
-    /// Somebody told profile a name and a number.
+    /// Sets an account's name and number at profile.
     func tell(_ userID: String, name: String, phoneNumber: String) {
         let profile = ProfileV1.Profile.with {
             ($0.userID, $0.displayName, $0.phoneNumber) = (userID, name, phoneNumber)
@@ -84,7 +84,7 @@ final class OtherServices: Sendable {
         state.withLock { $0.people[userID] = profile }
     }
 
-    /// Whose numbers profile was told to release, repetitions included.
+    /// The accounts whose number profile was asked to release, repetitions included.
     var released: [String] { state.withLock { $0.released } }
 
     private func ask<Answer: Sendable>(_ question: (inout State) -> Answer) throws -> Answer {
@@ -94,18 +94,18 @@ final class OtherServices: Sendable {
         }
     }
 
-    /// The proven numbers that profile was told of, repetitions included.
+    /// The proven numbers that profile received, repetitions included.
     var proofs: [ProfileV1.ClaimProvenPhoneRequest] { state.withLock { $0.proofs } }
 
-    /// What profile makes of proven numbers from now on.
+    /// How profile answers about proven numbers from now on.
     func answerProofs(_ answer: Result<ProfileV1.ClaimProvenPhoneResponse, RPCError>) {
         state.withLock { $0.proofAnswer = answer }
     }
 
-    /// From now on somebody has a number by an import, as far as profile knows.
+    /// From now on an account has an imported number at profile.
     func importNumber(_ number: String, of userID: String) { state.withLock { $0.imported[number] = userID } }
 
-    /// What is disputed at profile.
+    /// The disputes at profile.
     func dispute(_ disputes: [ProfileV1.PhoneDispute]) { state.withLock { $0.disputes = disputes } }
 
     private func answerForPhones(_ answers: inout ProfileServiceDouble.Answers) {
@@ -168,7 +168,7 @@ final class OtherServices: Sendable {
         }
     }
 
-    /// The client of a profile that remembers.
+    /// A client of the simulated profile.
     var profile: ProfileServiceClient {
         var answers = ProfileServiceDouble.Answers()
         answers.closeAccount = { request, _ in
@@ -187,7 +187,7 @@ final class OtherServices: Sendable {
         return ProfileServiceClient(InProcessChannel(router(ProfileServiceDouble(answers))))
     }
 
-    /// The client of an invites that remembers.
+    /// A client of the simulated invites.
     var invites: InvitesServiceClient {
         var answers = InvitesServiceDouble.Answers()
         answers.closeAccount = { request, _ in

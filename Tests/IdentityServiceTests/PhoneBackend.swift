@@ -10,7 +10,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Plays what proves phone numbers: the app's backend, and a provider that is trusted for it.
+/// Simulates the sources of proven phone numbers: the app's backend, and a trusted provider.
 struct PhoneBackend {
     let policy: PhoneAssertionPolicy
     private let key: SigningKey
@@ -20,7 +20,7 @@ struct PhoneBackend {
         policy = PhoneAssertionPolicy(issuer: "https://backend.example.com", audience: "phones", keys: KeySet([key]))
     }
 
-    /// What the app's backend says of a user.
+    /// An assertion of the app's backend about a user.
     func assertion(
         _ userID: String,
         _ number: String,
@@ -37,7 +37,7 @@ struct PhoneBackend {
         )
     }
 
-    /// Apple, as if it told numbers.
+    /// Apple, as if its tokens had phone numbers.
     static func providers(isTrusted: Bool = true) throws -> [ProviderConfiguration] {
         [
             ProviderConfiguration(
@@ -53,7 +53,7 @@ struct PhoneBackend {
         ]
     }
 
-    /// What a token says of a number.
+    /// The claims about a number in a token.
     static func verified(_ number: String) -> [String: JSONValue?] {
         ["phone_number": .string(number), "phone_number_verified": true]
     }
@@ -70,7 +70,7 @@ extension TestService {
         return try await client.provePhone(.with { $0.assertion = assertion }, options: options)
     }
 
-    /// What the audit log tells of phone numbers.
+    /// The audit log's events of phone numbers.
     func phoneEvents() async throws -> [String] {
         try await words(
             """

@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// In which order proofs of numbers count, how often, and whose they are.
+/// In which order proofs of numbers count, how often, and for whom.
 struct PhoneProofOrderTests {
     private static let (first, second) = ("+639171234567", "+639170000000")
     private let backend: PhoneBackend
@@ -36,7 +36,7 @@ struct PhoneProofOrderTests {
         }
     }
 
-    @Test func `Profile is told when a proof was accepted, and what was chosen since stands`() async throws {
+    @Test func `Profile gets the time of the proof, so that a later choice of the user stays`() async throws {
         try await TestService.run(
             providers: PhoneBackend.providers(),
             phoneAssertions: backend.policy
@@ -46,7 +46,7 @@ struct PhoneProofOrderTests {
             service.others.fail("profile", .unavailable)
             #expect(try await service.prove(text, by: session).isPending)
             service.clock.advance(seconds: 7)
-            // Sent again: its person was answered before.
+            // Sent again, as after a lost answer.
             #expect(try await service.prove(text, by: session).isPending)
             service.others.fail("profile", nil)
             service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
@@ -58,11 +58,11 @@ struct PhoneProofOrderTests {
             #expect(try await !service.prove(text, by: session).isPending)
             let events = try await service.phoneEvents()
             #expect(events == ["phone_proven \(session.tokens.userID) {\"proof\": \"provider\"}"])
-            // A user who waits for the answer can't have chosen anything since. A duration: clocks of services may differ.
+            // A user who waits for the answer can't have chosen another number since. Profile gets a duration, as clocks differ.
             let told = service.others.proofs.map { $0.hasAcceptedForMs ? $0.acceptedForMs : nil }
             #expect(told.first == .some(nil))
             #expect(told.dropFirst().contains(7_000) && told.allSatisfy { $0 == nil || $0 == 7_000 })
-            // A provider's number that came too late was told all the same.
+            // A provider's number that arrived too late was delivered all the same.
             service.clock.advance(seconds: 60)
             _ = try await service.signIn(changes: PhoneBackend.verified(Self.first))
             let count = service.others.proofs.count
@@ -73,11 +73,11 @@ struct PhoneProofOrderTests {
     }
 
     @Test(arguments: [ProfileV1.ProvenPhoneOutcome.notAllowed, .conflict])
-    func `A provider's number counts as told when profile has taken it, and not before`(
+    func `A provider's number counts as delivered when profile has accepted it, and not before`(
         outcome: ProfileV1.ProvenPhoneOutcome
     ) async throws {
         try await TestService.run(providers: PhoneBackend.providers()) { service in
-            // One that isn't taken at all is told again after a day.
+            // A number that profile doesn't allow is sent again after a day.
             let pause: Int64 = outcome == .notAllowed ? 86_400 : 60
             func signIn(after seconds: Int64 = 60) async throws {
                 service.clock.advance(seconds: seconds)
@@ -102,13 +102,13 @@ struct PhoneProofOrderTests {
             service.others.answerProofs(.success(.with { $0.outcome = .proven }))
             try await signIn(after: pause)
             #expect(service.others.proofs.count == 3)
-            // The person may have chosen another one since.
+            // The user may have chosen another number since.
             try await signIn()
             #expect(service.others.proofs.count == 3)
         }
     }
 
-    @Test func `A conflict about one number makes no other one news`() async throws {
+    @Test func `A conflict about one number doesn't make another one new`() async throws {
         try await TestService.run(providers: PhoneBackend.providers(), phoneAssertions: backend.policy) { service in
             func signIn(_ number: String) async throws -> IdentityV1.SignInResponse {
                 service.clock.advance(seconds: 60)
@@ -120,7 +120,7 @@ struct PhoneProofOrderTests {
             await expectFailure(.alreadyExists, "PHONE_TAKEN") { _ = try await service.prove(other, by: session) }
             _ = try await signIn(Self.first)
             #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second])
-            // The provider's own other number neither.
+            // Neither is the provider's own other number.
             _ = try await signIn(Self.second)
             _ = try await signIn(Self.first)
             #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second, Self.second])
@@ -129,7 +129,7 @@ struct PhoneProofOrderTests {
         }
     }
 
-    @Test func `An assertion's jti is one user's, and one number's`() async throws {
+    @Test func `An assertion's jti belongs to one user and one number`() async throws {
         try await TestService.run(phoneAssertions: backend.policy) { service in
             let session = try await service.signIn()
             let other = try await service.signIn(subject: "002.person")
@@ -144,7 +144,7 @@ struct PhoneProofOrderTests {
                 _ = try await service.prove(others, by: other)
             }
             #expect(service.others.proofs.count == 1)
-            // The number is no secret of the table's.
+            // The table doesn't contain the number.
             #expect(try await service.count("phone_assertions a WHERE a::text LIKE '%9171234567%'") == 0)
             _ = try await service.prove(text, by: session)
             #expect(Set(service.others.proofs.map(\.eventID)).count == 1)
@@ -152,7 +152,7 @@ struct PhoneProofOrderTests {
     }
 
     @Test(arguments: [false, true])
-    func `What waits of an account that is absorbed is told of the one that absorbs it`(isTold: Bool) async throws {
+    func `A waiting proof of an absorbed account is delivered for the absorbing one`(isTold: Bool) async throws {
         try await TestService.run(phoneAssertions: backend.policy) { service in
             _ = service.others.absorptions()
             let apple = try await service.signInAnew()
@@ -176,7 +176,7 @@ struct PhoneProofOrderTests {
             if !isTold { try await move() }
             try await service.relayingProofs {
                 if isTold {
-                    try await eventually("it is told, and waits") {
+                    try await eventually("it is delivered, and waits") {
                         try await service.count("work WHERE queue = 'phone_proofs' AND failure IS NOT NULL") == 1
                     }
                     try await move()

@@ -11,7 +11,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What proves a phone number, and how profile is told of it.
+/// How phone numbers are proven, and how profile gets them.
 struct PhoneProofTests {
     private static let number = "+639171234567"
     private let backend: PhoneBackend
@@ -20,7 +20,7 @@ struct PhoneProofTests {
 
     private var policy: PhoneAssertionPolicy { backend.policy }
 
-    /// What the app's backend says of a user.
+    /// An assertion of the app's backend about a user.
     private func assertion(_ userID: String, _ service: TestService, id: String = "first") throws -> String {
         try backend.assertion(userID, Self.number, service, id: id)
     }
@@ -56,9 +56,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `An assertion is told profile before the answer, and the audit log knows without the number`()
-        async throws
-    {
+    @Test func `An assertion reaches profile before the answer, and the audit event has no number`() async throws {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let userID = session.tokens.userID
@@ -81,8 +79,8 @@ struct PhoneProofTests {
                     "phone_taken \(losers[1]) {\"proof\": \"assertion\"}",
                 ]
             )
-            #expect(try await service.count("work WHERE queue = 'phone_proofs'") == 0, "the number is forgotten")
-            // Once more, as after an answer that was lost: profile knows it by the same event, and the log tells nothing.
+            #expect(try await service.count("work WHERE queue = 'phone_proofs'") == 0, "the number is deleted")
+            // Repeated, as after a lost answer: profile recognizes the event id, and nothing is logged.
             _ = try await prove(assertion(userID, service), by: session, service)
             #expect(service.others.proofs.map(\.eventID) == [told.eventID, told.eventID])
             #expect(try await events(service).count == 3)
@@ -96,7 +94,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `A number that another has proven, or that isn't taken, is refused`() async throws {
+    @Test func `A number that another account has proven, or that isn't allowed, is refused`() async throws {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let userID = session.tokens.userID
@@ -115,7 +113,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `While profile is away the proof waits, and the relay tells it`() async throws {
+    @Test func `While profile is down the proof waits, and the relay delivers it`() async throws {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let userID = session.tokens.userID
@@ -134,7 +132,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `A proof that can't be judged now holds up nobody else's`() async throws {
+    @Test func `A proof that can't be decided yet delays no other`() async throws {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let unknown = RPCError.domain(.unavailable, reason: "HOLDER_UNKNOWN", message: "not now")
@@ -155,7 +153,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `Assertions need a backend that is believed, and the person's own proof`() async throws {
+    @Test func `An assertion needs a trusted backend, and the user's own proof`() async throws {
         try await TestService.run { service in
             let session = try await service.signIn()
             await expectFailure(.notFound, "PHONE_ASSERTIONS_NOT_CONFIGURED") {
@@ -180,7 +178,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `Uses of one assertion at one moment are one event`() async throws {
+    @Test func `Concurrent uses of one assertion are one event`() async throws {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let text = try assertion(session.tokens.userID, service)
@@ -202,7 +200,7 @@ struct PhoneProofTests {
 
     private func verified(_ number: String) -> [String: JSONValue?] { PhoneBackend.verified(number) }
 
-    @Test func `A trusted provider's number is told once, and another one again`() async throws {
+    @Test func `A trusted provider's number is delivered once, and a different one again`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
             let first = try await service.signIn(changes: verified(Self.number))
             #expect(first.isNewUser)
@@ -212,7 +210,7 @@ struct PhoneProofTests {
             #expect(
                 try await events(service) == ["phone_proven \(first.tokens.userID) {\"proof\": \"provider\"}"]
             )
-            // The person may have chosen another one in the app since.
+            // The user may have chosen another number in the app since.
             service.clock.advance(seconds: 60)
             _ = try await service.signIn(changes: verified(Self.number))
             #expect(service.others.proofs.count == 1)
@@ -224,11 +222,11 @@ struct PhoneProofTests {
             #expect(try await service.count("work WHERE queue = 'phone_proofs'") == 0)
             service.clock.advance(seconds: 60)
             _ = try await service.signIn()
-            #expect(service.others.proofs.count == 2, "a sign-in without number tells nothing")
+            #expect(service.others.proofs.count == 2, "a sign-in without a number sends nothing")
         }
     }
 
-    @Test func `A sign-in succeeds while profile is away, and the number is told later`() async throws {
+    @Test func `A sign-in succeeds while profile is down, and the number is delivered later`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
             service.others.fail("profile", .unavailable)
             let session = try await service.signIn(changes: verified(Self.number))
@@ -257,7 +255,7 @@ struct PhoneProofTests {
         }
     }
 
-    /// Which of the numbers profile is told, when the provider tells them one after the other.
+    /// The numbers that profile receives when the provider sends these in sequence.
     private func told(_ numbers: [String], _ service: TestService) async throws -> [String] {
         let before = service.others.proofs.count
         for number in numbers {
@@ -267,7 +265,7 @@ struct PhoneProofTests {
         return service.others.proofs.dropFirst(before).map(\.phoneNumber)
     }
 
-    @Test func `A number that isn't taken is told once a day`() async throws {
+    @Test func `A number that isn't allowed is sent once a day`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
             let other = "+639170000000"
             service.others.answerProofs(.success(.with { $0.outcome = .notAllowed }))
@@ -280,7 +278,7 @@ struct PhoneProofTests {
                 try await told([Self.number, Self.number], service) == [Self.number],
                 "the policy may be another now"
             )
-            // What was taken before is no news either: the person may have chosen another one since.
+            // A number that was accepted before isn't sent again either: the user may have chosen another one since.
             service.others.answerProofs(.success(.with { $0.outcome = .notAllowed }))
             #expect(try await told([other, other, Self.number, other], service) == [other])
             service.clock.advance(seconds: 86_400)
@@ -291,7 +289,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `A provider that isn't trusted for it proves nothing`() async throws {
+    @Test func `A provider that isn't trusted for numbers proves nothing`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: false)) { service in
             _ = try await service.signIn(changes: verified(Self.number))
             #expect(service.others.proofs.isEmpty)
@@ -299,7 +297,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `What waits of a deleted account is forgotten`() async throws {
+    @Test func `A deleted account's waiting proofs are deleted`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
             service.others.fail("profile", .unavailable)
             let session = try await service.signIn(changes: verified(Self.number))
@@ -310,7 +308,7 @@ struct PhoneProofTests {
         }
     }
 
-    @Test func `An operator sees what is disputed, and the audit log tells that they looked`() async throws {
+    @Test func `An operator sees the disputes, and the audit log has their request`() async throws {
         try await TestService.run { service in
             let dispute = ProfileV1.PhoneDispute.with {
                 ($0.phoneNumber, $0.holderUserID, $0.claimantUserID) = (Self.number, "a", "b")

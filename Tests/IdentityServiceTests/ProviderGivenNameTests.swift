@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// A name that is told once, with a try that does not sign in; the next one comes with another token and without the name.
+/// A name that the provider sends once, with a sign-in that fails; the next sign-in has another token and no name.
 struct ProviderGivenNameTests {
     private struct Try: Sendable {
         var subject = "001.person"
@@ -36,7 +36,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    /// What a try comes to while the provider's keys can't be had.
+    /// A sign-in that fails because the provider's keys can't be fetched.
     private func failWithoutKeys(
         _ service: TestService,
         _ attempt: Try = Try(),
@@ -48,7 +48,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    /// What a try comes to whose nonce is not the token's.
+    /// A sign-in that fails because its nonce isn't the token's.
     private func failByNonce(_ service: TestService, name: String) async {
         do {
             try await signIn(service, Try(nonce: "another"), name: name)
@@ -64,7 +64,7 @@ struct ProviderGivenNameTests {
         service.clock.advance(seconds: 60)
     }
 
-    @Test func `A name outlives keys that could not be had: the second tap brings another token`() async throws {
+    @Test func `A name is kept if the keys couldn't be fetched, and the second try has another token`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             await failWithoutKeys(service)
@@ -72,11 +72,11 @@ struct ProviderGivenNameTests {
             let response = try await signIn(service)
             #expect(response.isNewUser && response.suggestedDisplayName == "Ana Cruz")
             #expect(try await service.account(response.tokens.userID).suggestedDisplayName == "Ana Cruz")
-            #expect(try await service.count("told_once") == 0, "it is taken")
+            #expect(try await service.count("told_once") == 0, "it was consumed")
         }
     }
 
-    @Test func `A name outlives a wrong nonce`() async throws {
+    @Test func `A name is kept after a wrong nonce`() async throws {
         try await TestService.runWithAudiences { service in
             await failByNonce(service, name: "Ana Cruz")
             let isVerified: Bool = try await service.value("SELECT sealed_token IS NULL FROM told_once")
@@ -86,7 +86,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `A name outlives a wrong nonce while the keys can not be had`() async throws {
+    @Test func `A name is kept after a wrong nonce while the keys can't be fetched`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             await failByNonce(service, name: "Ana Cruz")
@@ -96,7 +96,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `A name outlives a code that the provider refuses`() async throws {
+    @Test func `A name is kept after a code that the provider refuses`() async throws {
         try await TestService.runWithAudiences { service in
             func attempt(_ code: String, name: String) async throws -> IdentityV1.SignInResponse {
                 let token = try service.provider.bareToken(
@@ -117,7 +117,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `A form that comes again with another token has the name that the first one told`() async throws {
+    @Test func `A form sent again with another token gets the name of the first one`() async throws {
         try await TestService.run(providers: WebSignInTests.providers()) { service in
             service.provider.setDown(true)
             await expectFailure(.unavailable, "PROVIDER_UNAVAILABLE") {
@@ -129,7 +129,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `Nobody else gets a name: not another person, app or device`() async throws {
+    @Test func `No other person, app or device gets a name`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             await failWithoutKeys(service, Try(device: "Ana's phone"))
@@ -166,7 +166,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `A leaked token plants no name in an account that is there`() async throws {
+    @Test func `A leaked token sets no name in an existing account`() async throws {
         try await TestService.runWithAudiences { service in
             let first = try await signIn(service)
             service.clock.advance(seconds: 61)
@@ -178,7 +178,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `The name of the sign-in itself counts before one that was told`() async throws {
+    @Test func `The name in the sign-in itself wins over a stored one`() async throws {
         try await TestService.runWithAudiences { service in
             await failByNonce(service, name: "Thief")
             let response = try await signIn(service, name: "Ana Cruz")
@@ -186,7 +186,7 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `Of several names the oldest counts that a token of the provider's vouches for`() async throws {
+    @Test func `Of several names the oldest counts whose token the provider signed`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             let stranger = try SigningKey.generateP256(keyID: service.provider.key.keyID)
@@ -201,12 +201,12 @@ struct ProviderGivenNameTests {
             bringKeysBack(service)
             let fetches = service.provider.fetchCount
             #expect(try await signIn(service).suggestedDisplayName == "Ana Cruz")
-            #expect(service.provider.fetchCount == fetches + 1, "made-up tokens have no keys fetched")
+            #expect(service.provider.fetchCount == fetches + 1, "forged tokens fetch no keys")
             #expect(try await service.count("told_once") == 0)
         }
     }
 
-    @Test func `A token is kept sealed, and no longer one than may be`() async throws {
+    @Test func `A token is stored encrypted, and its length is limited`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             await failWithoutKeys(service)
@@ -224,14 +224,14 @@ struct ProviderGivenNameTests {
         }
     }
 
-    @Test func `A repetition of the sign-in looks again`() async throws {
+    @Test func `A repeated sign-in looks for the name again`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)
             await failWithoutKeys(service)
             bringKeysBack(service)
             let token = try service.provider.appleToken(at: service.clock, ["jti": "2"])
             let first = try await service.signIn(token: token)
-            // As if the process had died between the session and the name.
+            // As if the process had died between creating the session and storing the name.
             try await service.database.execute("UPDATE provider_identities SET told_name = NULL")
             try await service.database.execute(
                 """

@@ -12,7 +12,7 @@ struct ProviderSettingsTests {
         fixture = try SettingsFixture()
     }
 
-    @Test func `Everything can be said of a provider and its audiences`() throws {
+    @Test func `A provider and its audiences have settings for everything`() throws {
         let settings = try fixture.providers(
             #"""
             {"providers": [
@@ -96,7 +96,7 @@ struct ProviderSettingsTests {
         #expect(settings.providers[3].endpoints.revocationURL == "https://kc.acme.org/r")
     }
 
-    @Test func `Former members still count, each with a hint`() throws {
+    @Test func `Deprecated members still count, each with a hint`() throws {
         let settings = try fixture.providers(
             #"""
             {"providers": [
@@ -127,7 +127,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: ["optional", "unknown"])
-    func `A nonce that is asked for by two names is hinted at`(nonce: String) throws {
+    func `Two settings that both require a nonce give a hint`(nonce: String) throws {
         let settings = try fixture.providers(
             #"{"providers":[{"name":"apple","audiences":[{"id":"a","nonce":"\#(nonce)"}]}]}"#
         )
@@ -139,7 +139,7 @@ struct ProviderSettingsTests {
         )
     }
 
-    @Test func `The file takes the place of variables, with a hint`() throws {
+    @Test func `The file replaces variables, with a hint`() throws {
         let settings = try fixture.providers(
             #"{"providers":[{"name":"apple","audiences":[{"id":"com.acme.file"}]}]}"#,
             [
@@ -157,7 +157,7 @@ struct ProviderSettingsTests {
                 "VESTIBULE_IDENTITY_APPLE_TEAM_ID has no effect, since the providers file has apple",
             ]
         )
-        // One that is at fault isn't replaced by variables in silence.
+        // An invalid file isn't silently replaced by variables.
         let faulty = try fixture.providers(
             #"{"providers":[{"name":"apple"}]}"#,
             ["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.variable"]
@@ -166,7 +166,7 @@ struct ProviderSettingsTests {
         #expect(faulty.providers.isEmpty)
     }
 
-    @Test func `One person never gets two accounts by two names of a provider`() throws {
+    @Test func `One person never gets two accounts through two names of a provider`() throws {
         let content =
             #"{"providers":[{"name":"g2","issuers":["accounts.google.com"],"keys_url":"https://x.org/","audiences":["a"]}]}"#
         let twins = try fixture.providers(content, ["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "b,a"])
@@ -185,7 +185,7 @@ struct ProviderSettingsTests {
         "VESTIBULE_IDENTITY_APPLE_PRIVATE_KEY_FILE": "/keys/apple.p8",
     ]
 
-    @Test func `Apple's key by variables is that of all its audiences`() throws {
+    @Test func `Apple's key in variables applies to all its audiences`() throws {
         let values = Self.appleKey.merging(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.a, com.acme.b"]) { _, new in
             new
         }
@@ -196,7 +196,7 @@ struct ProviderSettingsTests {
         #expect(without.credentials.isEmpty)
     }
 
-    /// What is given in place of what, and the faults that follow.
+    /// Variables and their replacements, and the resulting errors.
     @Test(
         arguments: [
             (
@@ -223,12 +223,12 @@ struct ProviderSettingsTests {
             ),
         ] as [([String: String], [String])]
     )
-    func `Faults of Apple's variables are told`(values: [String: String], faults: [String]) {
+    func `Errors of Apple's variables are reported`(values: [String: String], faults: [String]) {
         let problems = fixture.problems(Self.appleKey.merging(values) { _, new in new })
         #expect(problems == faults.map { "VESTIBULE_IDENTITY_APPLE_\($0)" })
     }
 
-    @Test func `Apple's key without audiences has no effect, and that is told`() throws {
+    @Test func `Apple's key without audiences has no effect, and that is reported`() throws {
         let settings = try fixture.settings(
             Self.appleKey.merging(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": ""]) { _, new in new }
         )

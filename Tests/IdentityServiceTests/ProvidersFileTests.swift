@@ -34,7 +34,7 @@ struct ProvidersFileTests {
     private static let g = #"provider "google", audience "web.acme": "#
     private static let appleKey = #""team_id":"ACME000001","key_id":"ACMEKEY001""#
 
-    /// A file, and its one fault.
+    /// A file, and its only error.
     static let faults: [(file: String, fault: String)] =
         wholeFile + names + ofProvider + ofAudience + contradictions + ofKeys + placeholders
 
@@ -326,12 +326,12 @@ struct ProvidersFileTests {
     ]
 
     @Test(arguments: faults)
-    func `Each fault is told, with provider and audience`(file: String, fault: String) throws {
+    func `Each error is reported with provider and audience`(file: String, fault: String) throws {
         let settings = try fixture.providers(file)
         #expect(settings.faults.map(\.description) == ["\(SettingsFixture.providersFile) \(fault)"])
     }
 
-    @Test func `All faults of a file are told at once, and none shows a value`() throws {
+    @Test func `All errors of a file are reported together, without any value`() throws {
         let settings = try fixture.providers(
             #"""
             {"hush-hush": 1, "providers": [
@@ -345,12 +345,12 @@ struct ProvidersFileTests {
         )
         #expect(settings.faults.count == 15, "\(settings.faults)")
         #expect(settings.faults.allSatisfy { $0.key == SettingsFixture.providersFile })
-        // The name of the unknown member is shown, which is how it is found.
+        // The name of the unknown member is shown, so that it can be found.
         #expect(settings.faults.count { $0.problem.contains("hush") } == 1)
         #expect(settings.providers.isEmpty)
     }
 
-    @Test func `The longest file is read, with the most of everything`() throws {
+    @Test func `The longest file is read, with the maximum of everything`() throws {
         func texts(_ prefix: String) -> String {
             (0..<64).map { #"{"id":"\#(prefix)-\#($0)","nonce":"unknown","without_nonce":"fresh","match":"either"}"# }
                 .joined(separator: ",")

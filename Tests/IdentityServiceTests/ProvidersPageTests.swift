@@ -59,7 +59,7 @@ struct ProvidersPageTests {
         #expect(settings.faults.count { $0.problem.contains("\"team_id\" is a placeholder") } == 3)
     }
 
-    @Test func `It names every member and every word`() {
+    @Test func `The page documents every member and every value`() {
         let words =
             AudiencePolicy.Kind.allCases.map(\.rawValue) + AudiencePolicy.Nonce.allCases.map(\.rawValue)
             + AudiencePolicy.WithoutNonce.allCases.map(\.rawValue) + NonceMatch.allCases.map(\.rawValue)

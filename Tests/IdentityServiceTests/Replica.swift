@@ -8,12 +8,12 @@ import Synchronization
 
 @testable import IdentityService
 
-/// One more process of the service over the same database, as far as it tells which sessions end.
+/// Another process of the service over the same database, limited to the stream of ended sessions.
 struct Replica {
     let parts: IdentityParts
     let client: IdentityServiceClient
 
-    /// Makes it, and runs it while the body does.
+    /// Creates it, and runs it beside the body.
     static func run(
         of service: TestService,
         limits: RevocationHub.Limits = RevocationHub.Limits(),
@@ -46,7 +46,7 @@ struct Replica {
         try result.get()
     }
 
-    /// Limits under which nothing is looked for but when somebody says so.
+    /// Limits that let it read the log only after a notification.
     static var onlyWhenTold: RevocationHub.Limits {
         var limits = RevocationHub.Limits()
         limits.pollInterval = .seconds(3_600)
@@ -54,7 +54,7 @@ struct Replica {
         return limits
     }
 
-    /// Watches until the body has enough: it is given each message, and returns false for no more.
+    /// Watches until the body returns false; the body gets each message.
     func watch(
         from position: [UInt8] = [],
         _ enough: @escaping @Sendable (IdentityV1.WatchRevocationsResponse) async throws -> Bool
@@ -68,7 +68,7 @@ struct Replica {
         }
     }
 
-    /// What is told up to the point where everything is.
+    /// The sessions in the stream up to its current end.
     func earlier(from position: [UInt8] = []) async throws -> Earlier {
         let seen = Mutex(Earlier())
         try await watch(from: position) { message in
@@ -79,7 +79,7 @@ struct Replica {
     }
 }
 
-/// What ended before a stream was opened.
+/// The sessions that ended before a stream was opened.
 struct Earlier: Sendable {
     var sessionIDs: [String] = []
     var isReset = false
@@ -97,7 +97,7 @@ struct Earlier: Sendable {
 }
 
 extension TestService {
-    /// Makes sessions without anybody signing in; their ids.
+    /// Inserts sessions without sign-ins; returns their ids.
     func makeSessions(_ count: Int) async throws -> [String] {
         let rows = try await database.execute(
             """
@@ -114,7 +114,7 @@ extension TestService {
         return try rows.map { try $0.decode(0, as: String.self) }
     }
 
-    /// Ends a session as any version does.
+    /// The statement that ends sessions in any version.
     static func end(_ sessionIDs: [String]) -> Query {
         """
         UPDATE sessions SET revoked_at = now(), revoke_reason = 'sign_out', expires_at = now()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import IdentityService
 
-/// That whatever ends sessions writes down which, and nothing else does.
+/// Whatever ends sessions logs which ones, and nothing else does.
 struct RevocationLogTests {
     private func logged(_ service: TestService) async throws -> [String] {
         try await service.database.query("SELECT session_id::text FROM revocations ORDER BY id")
@@ -57,7 +57,7 @@ struct RevocationLogTests {
         }
     }
 
-    @Test func `Whoever removes live sessions writes their end, with the account or the whole table`() async throws {
+    @Test func `Deleting live sessions logs their end, by account or the whole table`() async throws {
         try await TestService.run { service in
             let sessions = try await service.makeSessions(4)
             try await service.database.execute("DELETE FROM sessions WHERE session_id::text = \(sessions[0])")
@@ -74,7 +74,7 @@ struct RevocationLogTests {
         }
     }
 
-    @Test func `Cleaning up what is over writes nothing`() async throws {
+    @Test func `Cleaning up expired rows logs nothing`() async throws {
         try await TestService.run { service in
             let sessions = try await service.makeSessions(3)
             try await service.database.execute(TestService.end([sessions[0]]))
@@ -87,7 +87,7 @@ struct RevocationLogTests {
         }
     }
 
-    @Test func `What ended is forgotten once no token of it can look valid`() async throws {
+    @Test func `An end is forgotten once no token of the session can look valid`() async throws {
         try await TestService.run { service in
             let sessions = try await service.makeSessions(2)
             try await service.database.execute(TestService.end(sessions))

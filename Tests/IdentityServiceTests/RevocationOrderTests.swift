@@ -6,10 +6,10 @@ import Testing
 
 @testable import IdentityService
 
-/// That nothing is passed over, in whatever order transactions are committed.
+/// The stream skips nothing, in whatever order transactions are committed.
 @Suite(.timeLimit(.minutes(5)))
 struct RevocationOrderTests {
-    /// Who waits at it goes on once it is open.
+    /// Tasks wait at it until it is opened.
     private final class Gate: Sendable {
         private let stream: AsyncStream<Void>
         private let continuation: AsyncStream<Void>.Continuation
@@ -18,7 +18,7 @@ struct RevocationOrderTests {
         func pass() async { for await _ in stream {} }
     }
 
-    @Test func `What is committed late is told, to those who stayed and those who come back`() async throws {
+    @Test func `An end that is committed late is in the stream, for watchers that stay and that return`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             limits.transactionsInDoubt = 0
@@ -55,7 +55,7 @@ struct RevocationOrderTests {
                 gate.open()
                 try await early.value
                 try await staying.value
-                // Whoever had gone at any of the positions is told what came after it.
+                // A watcher that returns with any of the positions gets what came after it.
                 for position in told.withLock({ $0.positions }).dropLast() {
                     #expect(try await replica.earlier(from: position).sessionIDs.contains(sessions[0]))
                 }
@@ -64,7 +64,7 @@ struct RevocationOrderTests {
         }
     }
 
-    /// A watcher that leaves and comes back, and what it was told so far.
+    /// A watcher that leaves and returns, and what it has received so far.
     private final class Restless: Sendable {
         let state = Mutex<(told: Set<String>, position: [UInt8], resets: Int)>(([], [], 0))
 
@@ -89,7 +89,7 @@ struct RevocationOrderTests {
         let isOver = Atomic(false)
     }
 
-    @Test func `Sixteen who commit at random and watchers who come and go at random: nothing is missed`() async throws {
+    @Test func `With sixteen random writers and watchers that come and go, nothing is missed`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             (limits.pollInterval, limits.heartbeat, limits.sessionsPerPage) = (.milliseconds(5), .milliseconds(10), 7)
@@ -101,7 +101,7 @@ struct RevocationOrderTests {
             let restless = (0..<6).map { _ in Restless() }
             try await withPostgresClient(configuration, group: service.group) { writers in
                 try await Replica.run(of: service, limits: limits) { replica in
-                    // Who first comes when there is more to tell than it stays for gets no position, and begins anew.
+                    // A new watcher that leaves before it has read everything gets no position, and starts again.
                     for one in restless { try await one.watchForAWhile(replica, messageMax: 1) }
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for one in restless {
@@ -124,7 +124,7 @@ struct RevocationOrderTests {
                     let all = shared.committed.withLock { $0 }
                     #expect(all.count > 100 && all.count < sessions.count)
                     for one in restless {
-                        // Once more from where it was.
+                        // Once more from its position.
                         let rest = try await replica.earlier(from: one.state.withLock { $0.position })
                         let state = one.state.withLock { $0 }
                         #expect(state.told.union(rest.sessionIDs) == all)
@@ -135,7 +135,7 @@ struct RevocationOrderTests {
         }
     }
 
-    /// Ends sessions some at a time, each in a transaction that lasts for a random time and may come to nothing.
+    /// Ends some sessions at a time, each in a transaction that lasts for a random time and may be rolled back.
     private static func write(
         _ sessions: [String],
         _ database: PostgresClient,

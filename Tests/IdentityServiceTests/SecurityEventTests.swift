@@ -45,7 +45,7 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `What changes who is let in is told, and uses are not`() async throws {
+    @Test func `Sign-ins and ends of sessions are logged, and uses are not`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn().tokens
             let begunAt = service.clock.nowMilliseconds
@@ -77,7 +77,7 @@ struct SecurityEventTests {
             service.pass(seconds: 1)
             for _ in 0..<2 { try await service.end(second.sessionID, accessToken: refreshed.accessToken) }
             service.pass(seconds: 40)
-            // The first token, long after its successor was seen in use.
+            // The first token, long after its successor was used.
             await #expect(throws: RPCError.self) {
                 _ = try await service.refresh(refreshed.refreshToken)
                 service.pass(seconds: 40)
@@ -91,7 +91,7 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `A sign-out that finds nothing to end is none, however often it is asked for`() async throws {
+    @Test func `A sign-out without anything to end is no event, however often it is repeated`() async throws {
         try await TestService.run { service in
             let only = try await service.signInAnew()
             for _ in 0..<3 { try await service.signOut(.others, accessToken: only.accessToken) }
@@ -99,7 +99,7 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `Ends of many are told as such, by owner and by operator`() async throws {
+    @Test func `Ends of many sessions are logged as one event, by owner and by operator`() async throws {
         try await TestService.run { service in
             let store = service.parts.methods.store
             let first = try await service.signInAnew()
@@ -129,7 +129,7 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `Nothing of it is secret or a person's`() async throws {
+    @Test func `The log has neither secrets nor personal data`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let tokens = try await service.signIn(
@@ -152,7 +152,7 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `The words of the tables are those of the rules`() async throws {
+    @Test func `The tables allow the same values as the code`() async throws {
         try await TestService.run { service in
             for (table, constraint, words) in [
                 ("security_events", "security_events_kind_check", SecurityEvent.allCases.map(\.rawValue)),
@@ -165,7 +165,7 @@ struct SecurityEventTests {
                     """
                 )
                 let quoted = definition.split(separator: "'").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-                // The table of events has words for what is still to come: its released rows are checked once.
+                // The table of events already has values for later versions: its released rows are checked once.
                 #expect(Set(quoted.map { String($0) }).isSuperset(of: words))
             }
         }
@@ -190,9 +190,9 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `It is kept for its time, and thirty days whatever is asked`() async throws {
+    @Test func `Events are kept for their time, and at least thirty days`() async throws {
         try await TestService.run { service in
-            // By the machine's clock, which the database has.
+            // By the machine's clock, which the database uses.
             let day: Int64 = 86_400_000
             let now = WallClock.system.nowMilliseconds
             for age in [401, 399, 31, 29] as [Int64] {
@@ -207,7 +207,7 @@ struct SecurityEventTests {
             let store = service.parts.methods.store
             #expect(try await store.forgetSecurityEvents(nowMilliseconds: now, limit: 100) == 1)
             #expect(try await store.forgetSecurityEvents(nowMilliseconds: now, limit: 100) == 0)
-            // One at a time, and a clock that is far ahead gets no younger ones.
+            // One at a time; a clock that is far ahead deletes no younger ones.
             let ahead = now + 4_000 * day
             #expect(try await store.forgetSecurityEvents(nowMilliseconds: ahead, limit: 1) == 1)
             #expect(try await store.forgetSecurityEvents(nowMilliseconds: ahead, limit: 100) == 1)
@@ -216,10 +216,10 @@ struct SecurityEventTests {
         }
     }
 
-    @Test func `With an owner of its own, the service's role can only add to it`() async throws {
+    @Test func `With a separate owner, the service's role can only insert`() async throws {
         let fresh = try await TestDatabase.fresh(schema: "identity", hasOwner: true)
         try await Migrator(fresh.ownerConfiguration).run(IdentityMigrations.all, schema: fresh.schema)
-        // Made anew, as each start of a deployment does, the rights are the same.
+        // Created again, as at each start of a deployment, the rights are the same.
         for isRepeated in [false, true] {
             if isRepeated {
                 try fresh.cluster.createServiceRoles(

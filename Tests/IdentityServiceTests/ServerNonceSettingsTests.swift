@@ -12,7 +12,7 @@ struct ServerNonceSettingsTests {
         )
     }
 
-    @Test func `It is said by one word, and told by the check`() throws {
+    @Test func `One setting enables the nonce of the server, and its description says so`() throws {
         let settings = try providers("")
         #expect(settings.faults == [] && settings.hints == [])
         let policy = try #require(settings.providers.first?.policy.audiences["com.acme.app"])
@@ -22,7 +22,7 @@ struct ServerNonceSettingsTests {
     }
 
     @Test(arguments: ["code", "fresh"])
-    func `Nothing can stand for it`(withoutNonce: String) throws {
+    func `Nothing can replace it`(withoutNonce: String) throws {
         let problems = try providers(#", "without_nonce": "\#(withoutNonce)""#).faults.map(\.problem)
         #expect(problems.contains { $0.contains(#""without_nonce" \#(withoutNonce) contradicts "nonce" server"#) })
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Audiences whose sign-ins must carry a nonce of ours.
+/// Audiences whose sign-ins must carry a nonce from the server.
 struct ServerNonceTests {
     private static let strict = "com.example.strict"
     private static let plain = "com.example.app"
@@ -41,7 +41,7 @@ struct ServerNonceTests {
         ).nonce
     }
 
-    /// Signs in with a token that carries the nonce as Apple's apps have it there.
+    /// Signs in with a token that carries the nonce in the form that Apple's apps use.
     private func signIn(
         _ service: TestService,
         _ nonce: String,
@@ -58,7 +58,7 @@ struct ServerNonceTests {
         _ = try await service.signIn(token: token, nonce: nonce)
     }
 
-    @Test func `A nonce of ours signs in, hashed as the audience has it`() async throws {
+    @Test func `A nonce of the server signs in, hashed as the audience requires`() async throws {
         try await run { service in
             let answer = try await service.client.createChallenge(
                 .with { ($0.provider, $0.clientID) = ("apple", Self.strict) }
@@ -70,7 +70,7 @@ struct ServerNonceTests {
             await expectFailure(.unauthenticated, "TOKEN_NONCE_MISMATCH") {
                 try await signIn(service, other, claim: other)
             }
-            // Only one audience there, which need not be named.
+            // There is only one audience, which needn't be named.
             let raw = try await nonce(service, "google", "")
             let token = try service.provider.appleToken(
                 at: service.clock,
@@ -84,7 +84,7 @@ struct ServerNonceTests {
         }
     }
 
-    @Test func `Any other nonce is refused, and an old one`() async throws {
+    @Test func `Any other nonce is refused, and so is an old one`() async throws {
         try await run { service in
             let mine = try await nonce(service)
             let ofAnother = try await nonce(service, "apple", Self.plain)
@@ -100,7 +100,7 @@ struct ServerNonceTests {
             try await signIn(service, mine)
             service.clock.advance(seconds: 1)
             await expectFailure(.unauthenticated, "NONCE_EXPIRED") { try await signIn(service, mine) }
-            // Where nobody asked for it, it is a nonce like any.
+            // Where the server's nonce isn't required, it is like any other.
             try await signIn(service, ofAnother, audience: Self.plain)
             try await signIn(service, "of-my-own", audience: Self.plain)
         }
@@ -120,7 +120,7 @@ struct ServerNonceTests {
         }
     }
 
-    @Test func `A nonce is for a provider and an audience that are there`() async throws {
+    @Test func `A nonce needs a configured provider and audience`() async throws {
         try await run { service in
             await expectFailure(.notFound, "PROVIDER_UNKNOWN") { _ = try await nonce(service, "myspace") }
             for clientID in ["com.example.other", ""] {
@@ -131,7 +131,7 @@ struct ServerNonceTests {
         }
     }
 
-    @Test func `Whom credentials name is told for a nonce of ours only`() async throws {
+    @Test func `Credentials find an account only with a nonce of the server`() async throws {
         try await run { service in
             let token = try service.provider.appleToken(
                 at: service.clock,

@@ -63,7 +63,7 @@ struct SessionCapTests {
         }
     }
 
-    @Test func `What is over doesn't count, and a lower cap ends what is too much`() async throws {
+    @Test func `Sessions that are over don't count, and a lower cap ends the excess`() async throws {
         try await TestService.run(limits: limits(4)) { service in
             var sessions: [IdentityV1.SessionTokens] = []
             for _ in 0..<4 {

@@ -31,7 +31,7 @@ struct SessionEpochTests {
         try await epoch.sessionsFrom(deadline: nil).microsecondsSince1970
     }
 
-    @Test func `It is read once for many and anew after half a second`() async throws {
+    @Test func `The epoch is read once for many calls and again after half a second`() async throws {
         let source = Source()
         let epoch = source.epoch
         for _ in 0..<3 { #expect(try await value(epoch) == 100) }
@@ -77,7 +77,7 @@ struct SessionEpochTests {
         await #expect(throws: NotReadable.self) { try await value(epoch) }
     }
 
-    @Test func `What was seen is not taken back, and a read that was overtaken changes nothing`() async throws {
+    @Test func `The epoch never goes back, and an overtaken read changes nothing`() async throws {
         let source = Source()
         let epoch = source.epoch
         #expect(try await value(epoch) == 100)

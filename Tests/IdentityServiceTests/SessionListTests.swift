@@ -10,7 +10,7 @@ import Testing
 @testable import IdentityService
 
 struct SessionListTests {
-    @Test func `The sessions of an account are told, the one used last first`() async throws {
+    @Test func `The sessions of an account are listed, the one used last first`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(deviceName: "Blue phone", changes: ["jti": "1"]).tokens
             let begun = service.clock.nowMilliseconds
@@ -33,14 +33,14 @@ struct SessionListTests {
             )
             #expect(sessions.map(\.isCurrent) == [true, false, false])
             #expect(sessions[1].deviceName.isEmpty)
-            // Also by a single token.
+            // Also for a single token.
             let bySingle = try await service.sessions(single.singleToken)
             #expect(bySingle.map(\.sessionID) == sessions.map(\.sessionID))
             #expect(bySingle.map(\.isCurrent) == [false, true, false])
         }
     }
 
-    @Test func `What is over is not among them`() async throws {
+    @Test func `Expired and ended sessions are not listed`() async throws {
         var limits = SessionLimits()
         limits.absoluteSeconds = 7_200
         limits.inactivitySeconds = 3_600
@@ -66,7 +66,7 @@ struct SessionListTests {
         }
     }
 
-    @Test func `Whoever CheckSession refuses is refused`() async throws {
+    @Test func `A token that CheckSession rejects is rejected`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             let unproven = try await service.signInSingle()
@@ -79,14 +79,14 @@ struct SessionListTests {
             for call in calls {
                 await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { try await call("nonsense") }
                 await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { try await call(tokens.refreshToken) }
-                // One that is without proof: neither another's nor its own.
+                // A session without proof: neither another's nor its own.
                 await expectFailure(.unauthenticated, "SESSION_UNPROVEN") { try await call(unproven.singleToken) }
             }
             await expectFailure(.unauthenticated, "SESSION_UNPROVEN") {
                 try await service.end(unproven.sessionID, accessToken: unproven.singleToken)
             }
             #expect(try await service.revokeReasons() == [])
-            // Its owner sees it and ends it.
+            // The account's proven session lists it and ends it.
             #expect(try await service.sessions(tokens.accessToken).count == 2)
             try await service.end(unproven.sessionID, accessToken: tokens.accessToken)
             try await service.signOut(accessToken: tokens.accessToken)
@@ -100,7 +100,7 @@ struct SessionListTests {
         }
     }
 
-    @Test func `A session gets another name`() async throws {
+    @Test func `A session can be renamed`() async throws {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let second = try await service.signInAnew()
@@ -114,7 +114,7 @@ struct SessionListTests {
             #expect(try await service.rename(first.sessionID, to: "Phone", accessToken: first.accessToken).isCurrent)
             let names = try await service.sessions(second.accessToken).map { [$0.sessionID: $0.deviceName] }
             #expect(names.contains([second.sessionID: "Kitchen tablet"]) && names.contains([first.sessionID: "Phone"]))
-            // It is no use of the session.
+            // Renaming is not a use of the session.
             #expect(try await service.lastUsedAtMilliseconds(of: second) == service.clock.nowMilliseconds)
             for name in ["", " ", "a", String(repeating: "a", count: 51), "a\nb"] {
                 await expectFailure(.invalidArgument, "DEVICE_NAME_INVALID") {
@@ -128,7 +128,7 @@ struct SessionListTests {
         }
     }
 
-    @Test func `A session is ended, once or twice, and one's own too`() async throws {
+    @Test func `A session can be ended, once or twice, also the caller's own`() async throws {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let second = try await service.signInAnew()
@@ -144,7 +144,7 @@ struct SessionListTests {
         }
     }
 
-    @Test func `Somebody else's session is like one that never was`() async throws {
+    @Test func `Another account's session is like one that never existed`() async throws {
         try await TestService.run { service in
             let mine = try await service.signInAnew()
             let theirs = try await service.signInAnew(subject: "002.person")
@@ -162,8 +162,8 @@ struct SessionListTests {
         }
     }
 
-    /// A page of the list is one statement: it is of before or after each end, and never shows what was over before it began.
-    @Test func `What ended before a list was asked for is not on it, whatever ends meanwhile`() async throws {
+    /// A page is read by one statement, before or after each end, and never contains a session that ended before the request.
+    @Test func `A session that ended before the request is not listed, whatever ends meanwhile`() async throws {
         try await TestService.run { service in
             for _ in 0..<3 {
                 let owner = try await service.signInAnew()
@@ -182,7 +182,7 @@ struct SessionListTests {
                             }
                         }
                     }
-                    // Ending what is being ended by another is as good, and renaming it finds it or not.
+                    // Ending a session that another call is ending also succeeds, and renaming it finds it or not.
                     tasks.addTask {
                         for id in ids.reversed() {
                             do {

@@ -41,7 +41,7 @@ struct SessionProofTests {
         }
     }
 
-    @Test func `What is renewed stays bound`() async throws {
+    @Test func `A renewed session stays bound`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInSingle(style: .singleForSession)
             try await service.setProof("unproven", dialect: "wordpress", of: tokens)

@@ -11,7 +11,7 @@ import Testing
 @testable import IdentityService
 
 struct SessionTests {
-    @Test func `Access tokens end on time`() async throws {
+    @Test func `Access tokens expire on time`() async throws {
         try await TestService.run { service in
             let token = try await service.signIn().tokens.accessToken
             service.clock.advance(seconds: 599)
@@ -30,7 +30,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `Signing out holds at once, and twice does no harm`() async throws {
+    @Test func `Signing out takes effect at once, and can be repeated`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(subject: "a")
             let second = try await service.signIn(subject: "b")
@@ -67,7 +67,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `Signing out of nothing succeeds and harms nobody`() async throws {
+    @Test func `Signing out without a session succeeds and changes nothing`() async throws {
         try await TestService.run { service in
             let response = try await service.signIn()
             let id = try #require(SessionID(response.tokens.sessionID))
@@ -82,7 +82,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `A session that is gone is invalid`() async throws {
+    @Test func `A deleted session is invalid`() async throws {
         try await TestService.run { service in
             let response = try await service.signIn()
             _ = try await service.database.execute("DELETE FROM accounts")
@@ -96,12 +96,12 @@ struct SessionTests {
         }
     }
 
-    @Test func `A token seen on a loop is remembered there`() async throws {
+    @Test func `A token verified on an event loop is cached there`() async throws {
         try await TestService.run { service in
             let token = try await service.signIn().tokens.accessToken
             let verified = VerifiedTokens(group: service.group)
             let issuer = service.settings.issuer
-            // An issuer with other keys refuses the token, unless its claims come from the loop's memory.
+            // A service with other keys rejects the token, unless its claims come from the loop's cache.
             let stranger = TokenIssuer(
                 issuer: issuer.issuer,
                 audience: issuer.audience,
@@ -132,7 +132,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `An account that is not there is told, and what is no id`() async throws {
+    @Test func `A missing account is not found, and an invalid id is rejected`() async throws {
         try await TestService.run { service in
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
                 _ = try await service.account("00000000-0000-7000-8000-000000000000")
@@ -163,7 +163,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `Cleaning up forgets only what is over`() async throws {
+    @Test func `Cleaning up deletes only expired rows`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let response = try await service.signIn(token: token)
@@ -173,7 +173,7 @@ struct SessionTests {
             await service.parts.cleanup.clean()
             #expect(try await service.count("sign_ins") == 1, "the token would still be accepted")
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
-            // A replica whose clock is ten minutes behind accepts it as long.
+            // A replica whose clock is ten minutes behind accepts it for that much longer.
             service.clock.advance(seconds: 600)
             await service.parts.cleanup.clean()
             service.clock.advance(seconds: -600)

@@ -39,7 +39,7 @@ struct SessionUseTests {
         }
     }
 
-    @Test func `Of many calls at once one writes, and all are answered though the row is locked`() async throws {
+    @Test func `Of many concurrent calls one writes, and all are answered although the row is locked`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInSingle()
             let sessionID = try #require(SessionID(tokens.sessionID))

@@ -81,7 +81,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `What the app tells never replaces a token's e-mail`() async throws {
+    @Test func `The app's e-mail never replaces a token's`() async throws {
         try await TestService.run { service in
             let none: [String: JSONValue?] = ["email": nil as JSONValue?, "email_verified": nil as JSONValue?]
             func expect(_ email: String, verified: Bool = false, token: [String: JSONValue?], told: String) async throws

@@ -44,7 +44,7 @@ struct SingleTokenTests {
         }
     }
 
-    @Test func `It ends on time, and is renewed after its end`() async throws {
+    @Test func `A single token expires on time, and can be renewed afterwards`() async throws {
         var limits = SessionLimits()
         limits.singleTokenSeconds = 2 * Self.day
         try await TestService.run(limits: limits) { service in
@@ -84,7 +84,7 @@ struct SingleTokenTests {
         }
     }
 
-    @Test func `Who uses the app stays in, and who doesn't is out`() async throws {
+    @Test func `A user who uses the app stays signed in, and an inactive user is signed out`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInSingle(style: .singleForSession)
             for _ in 0..<6 {
@@ -200,7 +200,7 @@ struct SingleTokenTests {
         }
     }
 
-    @Test func `Who verifies by our published keys takes no single token`() async throws {
+    @Test func `A verifier with our published keys rejects single tokens`() async throws {
         try await TestService.run { service in
             let token = try await service.signInSingle().singleToken
             let keys = try await service.client.getJWKS(IdentityV1.GetJWKSRequest()).jwksJson

@@ -42,7 +42,7 @@ struct UnprovenSignInTests {
         try await service.signIn { request(&$0, create: false) }
     }
 
-    @Test func `Nobody is let in without proof unless the operator says so`() async throws {
+    @Test func `A sign-in without proof is refused unless the operator allows it`() async throws {
         try await TestService.runWithAudiences { service in
             for create in [true, false] {
                 await expectFailure(.unauthenticated, "PROOF_REQUIRED") {
@@ -57,7 +57,7 @@ struct UnprovenSignInTests {
         }
     }
 
-    @Test func `A dialect that is not named needs proof, and so do access tokens`() async throws {
+    @Test func `A dialect that isn't listed needs proof, and so do access tokens`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             for dialect in ["", "supabase", "Wordpress"] {
                 await expectFailure(.unauthenticated, "PROOF_REQUIRED") {
@@ -77,7 +77,7 @@ struct UnprovenSignInTests {
         }
     }
 
-    @Test func `What is registered without proof opens sessions that are good in the dialect only`() async throws {
+    @Test func `A registration without proof opens sessions that are valid in its dialect only`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             let registered = try await register(service)
             #expect(registered.isNewUser)
@@ -100,7 +100,7 @@ struct UnprovenSignInTests {
         }
     }
 
-    @Test func `A login finds only whom the same dialect registered`() async throws {
+    @Test func `A login finds only accounts of the same dialect`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: ["wordpress", "other"]) { service in
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") { _ = try await login(service) }
             try await register(service)
@@ -125,8 +125,8 @@ struct UnprovenSignInTests {
         }
     }
 
-    /// Somebody registers with another person's id, and waits for its owner.
-    @Test func `The first proof ends what was opened without, for good`() async throws {
+    /// Somebody registers with another person's id, before that person does.
+    @Test func `The first proof ends all sessions without proof, for good`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             let registered = try await register(service)
             let later = try await login(service)
@@ -158,7 +158,7 @@ struct UnprovenSignInTests {
     }
 
     /// Sessions that are committed while the first proof waits for the identity's row are not in its snapshot.
-    @Test func `No session without proof outlives the first proof, whichever comes first`() async throws {
+    @Test func `No session without proof outlives the first proof, in any order`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             for round in 0..<15 {
                 let subject = "race-\(round)"
@@ -192,7 +192,7 @@ struct UnprovenSignInTests {
         }
     }
 
-    @Test func `Sessions without proof are begun after the end of all sessions`() async throws {
+    @Test func `Sessions without proof can begin after the end of all sessions`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             let old = try await register(service)
             service.clock.advance(seconds: 1)
@@ -205,7 +205,7 @@ struct UnprovenSignInTests {
         }
     }
 
-    @Test func `A client that is named must be the provider's`() async throws {
+    @Test func `A client that is named must be one of the provider`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             await expectFailure(.invalidArgument, "CLIENT_UNKNOWN") {
                 try await service.signIn {
@@ -250,14 +250,14 @@ struct UnprovenSignInTests {
         #expect(try settings(nil).unprovenDialects.isEmpty)
         #expect(try settings("").unprovenDialects.isEmpty)
         #expect(try settings("wordpress").unprovenDialects == ["wordpress"])
-        // Each start would warn of what is not so, and whoever meant wordpress wouldn't be told why nobody is let in.
+        // A misspelled dialect would never match, and its operator wouldn't learn why sign-ins fail.
         for text in ["WordPress", "wordpress, supabase", "other"] {
             let refused = try #require(throws: ConfigurationErrors.self) { _ = try settings(text) }
             #expect(refused.faults.map(\.key) == ["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"])
         }
     }
 
-    @Test func `Each start warns`() async throws {
+    @Test func `Each start logs a warning`() async throws {
         let lines = Mutex<[String]>([])
         let logger = Logger(label: "test") { _ in RecordingLog { line in lines.withLock { $0.append(line) } } }
         try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in

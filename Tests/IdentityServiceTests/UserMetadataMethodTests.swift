@@ -10,7 +10,7 @@ import Testing
 @testable import IdentityService
 
 struct UserMetadataMethodTests {
-    @Test func `An account is told with its number, its metadata and its identities' times`() async throws {
+    @Test func `An account is returned with its number, its metadata and its identities' times`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(fullName: "Maria Clara")
             let start = service.clock.nowMilliseconds
@@ -29,7 +29,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `Metadata of an account with several identities is told once and whole`() async throws {
+    @Test func `Metadata of an account with several identities is returned once and complete`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID
             _ = try await service.change(userID, #"{"a":1}"#)
@@ -47,7 +47,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `Changes are kept and told`() async throws {
+    @Test func `Changes are stored and returned`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID
             #expect(try await service.change(userID, #"{"theme":"dark","size":2}"#) == #"{"theme":"dark","size":2}"#)
@@ -59,7 +59,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `Text of any kind is kept`() async throws {
+    @Test func `Any text is stored`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID
             let text = #"{"a":"\u0000 \" \\ 👩‍👩‍👧 é","b":-0.0e1,"c":9007199254740993}"#
@@ -68,7 +68,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `What can't be kept is refused and changes nothing`() async throws {
+    @Test func `A change that can't be stored is refused and changes nothing`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID
             _ = try await service.change(userID, #"{"a":1}"#)
@@ -90,14 +90,14 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `A name that Apple told the app once is kept as told`() async throws {
+    @Test func `A name that Apple gave the app once is stored as given`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn()
             let userID = first.tokens.userID
             _ = try await service.change(userID, #"{"full_name":"Maria Clara","given_name":"Maria"}"#)
             #expect(try await service.account(userID).suggestedDisplayName == "Maria Clara")
             #expect(try await service.refresh(first.tokens.refreshToken).suggestedDisplayName == "Maria Clara")
-            // Told once: what comes later is the app's own.
+            // Only the first one counts: a later one is the app's own.
             _ = try await service.change(userID, #"{"full_name":"Somebody Else"}"#)
             let account = try await service.account(userID)
             #expect(account.suggestedDisplayName == "Maria Clara")
@@ -105,7 +105,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `A name that a provider told stays, whatever the app changes`() async throws {
+    @Test func `A name from a provider stays, whatever the app changes`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn(fullName: "Maria Clara").tokens.userID
             _ = try await service.change(userID, #"{"full_name":"Somebody Else"}"#)
@@ -113,7 +113,7 @@ struct UserMetadataMethodTests {
         }
     }
 
-    @Test func `Concurrent changes lose nobody's members, and keep one name`() async throws {
+    @Test func `Concurrent changes lose no members, and keep one name`() async throws {
         try await TestService.run { service in
             let userID = try await service.signIn().tokens.userID
             try await withThrowingTaskGroup(of: Void.self) { group in

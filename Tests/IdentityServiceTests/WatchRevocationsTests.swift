@@ -9,10 +9,10 @@ import Testing
 
 @testable import IdentityService
 
-/// The stream of ended sessions: what is told, from where, and to whom no more.
+/// The stream of ended sessions: its content, its positions, and when it is closed.
 @Suite(.timeLimit(.minutes(5)))
 struct WatchRevocationsTests {
-    @Test func `A sign-out at one replica is told at another, by the notification alone`() async throws {
+    @Test func `A sign-out at one replica reaches a stream of another, by the notification alone`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             try await Replica.run(of: service, limits: Replica.onlyWhenTold) { here in
@@ -21,7 +21,7 @@ struct WatchRevocationsTests {
                     try await there.watch { message in
                         told.withLock { $0 += message.sessionIds }
                         if message.reset {
-                            // The connection that listens may come after the stream.
+                            // The listening connection may be opened after the stream.
                             var isListening = false
                             while !isListening {
                                 isListening = try await !service.database.query(
@@ -40,7 +40,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `What ends without anybody saying so is told by looking`() async throws {
+    @Test func `An end without a notification is found by polling`() async throws {
         try await TestService.run { service in
             let sessions = try await service.makeSessions(1)
             try await Replica.run(of: service) { replica in
@@ -52,7 +52,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `A watcher goes on from its position, page by page`() async throws {
+    @Test func `A watcher continues from its position, page by page`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             (limits.sessionsPerPage, limits.transactionsInDoubt) = (10, 0)
@@ -68,14 +68,14 @@ struct WatchRevocationsTests {
                 try await service.database.execute(TestService.end(second))
                 let rest = try await replica.earlier(from: all.position)
                 #expect(!rest.isReset)
-                // Whoever writes elsewhere in the cluster holds the position back: then some are told twice.
+                // Other writers in the cluster hold the position back: then some ends are sent twice.
                 #expect(Set(rest.sessionIDs).isSuperset(of: second))
                 #expect(Set(rest.sessionIDs).isSubset(of: first + second))
             }
         }
     }
 
-    @Test func `A position that is too old, of another database, or none begins anew`() async throws {
+    @Test func `A position that is too old, of another database, or missing starts again`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in
                 let sessions = try await service.makeSessions(2)
@@ -84,7 +84,7 @@ struct WatchRevocationsTests {
                 let given = try await replica.earlier().position
                 let position: RevocationPosition = try cursors.open(given, for: RevocationPosition.scope)
                 #expect(try await !replica.earlier(from: given).isReset)
-                // Nothing but what identity gave is gone on from: not the same without its MAC, nor a bit of it changed.
+                // Only positions made by identity are accepted: none without its MAC, and none with a changed bit.
                 let flipped = given.dropLast() + [given[given.count - 1] ^ 1]
                 for forged in [position.bytes, Array(flipped), Array(given.dropLast()), given + [0]] {
                     #expect(try await replica.earlier(from: forged).isReset)
@@ -121,7 +121,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `The end of all sessions is told as the time from which sessions count`() async throws {
+    @Test func `The end of all sessions is sent as the time from which sessions count`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in
                 let from = Mutex<Int64>(0)
@@ -140,7 +140,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `While nothing ends there are heartbeats, and positions that move on`() async throws {
+    @Test func `Without ends there are heartbeats, and positions that advance`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             limits.pollInterval = .milliseconds(10)
@@ -160,7 +160,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `A watcher who takes nothing is cut off, and another one is not`() async throws {
+    @Test func `A watcher that reads nothing is cut off, and another one is not`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in
                 let hub = replica.parts.methods.revocations
@@ -180,7 +180,7 @@ struct WatchRevocationsTests {
                 #expect(await quick.next() != nil)
                 _ = await slow.next()
                 #expect(slow.put(much))
-                // Takes what comes at once: on a busy machine the rest of this may take longer than news may lie there.
+                // Reads at once: on a busy machine the rest of this may take longer than a message may wait.
                 let told = Task {
                     while let news = await quick.next() {
                         if !news.sessionIDs.isEmpty { return Set(news.sessionIDs.map(\.description)) }
@@ -191,11 +191,11 @@ struct WatchRevocationsTests {
                 try await service.database.execute(TestService.end(sessions))
                 #expect(await slow.ended() == .behind)
                 #expect(await slow.next() == nil)
-                // A look that failed has it told twice.
+                // A poll that failed sends it twice.
                 #expect(await told.value == Set(sessions))
                 hub.leave(slow)
                 hub.leave(quick)
-                // An end is counted once the watcher was told.
+                // An end is counted after it was sent to the watcher.
                 var text = MetricsText()
                 while !text.text.contains("streams_closed_total{reason=\"behind\"} 1\n"), !Task.isCancelled {
                     await Task.yield()
@@ -208,7 +208,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `So much at once that a look can't hold it cuts off all, and is told page by page`() async throws {
+    @Test func `More ends than a poll can hold cut off all streams, and are sent page by page`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             limits.sessionsPerLookMax = 50
@@ -229,7 +229,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `Each caller has so many streams, and all together so many`() async throws {
+    @Test func `The streams of each caller are limited, and of all callers together`() async throws {
         try await TestService.run { service in
             var limits = RevocationHub.Limits()
             (limits.watchersMax, limits.watchersPerCallerMax) = (3, 2)
@@ -247,7 +247,7 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `When the server drains the streams end, and nobody comes in`() async throws {
+    @Test func `When the server drains the streams end, and new ones are refused`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in
                 await expectFailure(.unavailable, nil) {

@@ -14,7 +14,7 @@ struct WebSignInTests {
     static let client = "com.example.services"
     static let callback = "https://api.example.com/auth/apple/callback"
 
-    /// Apple with an app, and with a client for browsers as the development configuration has it.
+    /// Apple with an app, and with a browser client as in the development configuration.
     static func providers(
         page: String? = "https://appleid.apple.com/auth/authorize",
         moreClients: [AudiencePolicy] = [],
@@ -39,7 +39,7 @@ struct WebSignInTests {
         ] + (try TestProvider.providers().filter { $0.policy.name == .google })
     }
 
-    // MARK: The beginning
+    // MARK: Starting
 
     @Test func `A sign-in begins with a state and a page`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
@@ -54,7 +54,7 @@ struct WebSignInTests {
         }
     }
 
-    @Test func `Only clients for browsers begin`() async throws {
+    @Test func `Only browser clients can start`() async throws {
         let more = AudiencePolicy(id: "com.example.web", kind: .web, match: .raw)
         try await TestService.run(providers: Self.providers(moreClients: [more])) { service in
             let begun = try await service.begin(client: "com.example.web")
@@ -78,7 +78,7 @@ struct WebSignInTests {
 
     // MARK: The form
 
-    @Test func `A sign-in with state is proven by our nonce`() async throws {
+    @Test func `A sign-in with state is proven by the server's nonce`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
             let begun = try await service.begin()
             let finished = try await service.finish(begun, fullName: "Ana Cruz", email: "ana@example.com")
@@ -94,7 +94,7 @@ struct WebSignInTests {
         }
     }
 
-    @Test func `A sign-in without state is proven by being fresh, where it may be`() async throws {
+    @Test func `A sign-in without state is proven by being fresh, where allowed`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
             let finished = try await service.finishWithoutState(fullName: "Ana Cruz")
             #expect(finished.appURL.isEmpty && finished.clientID == Self.client)
@@ -107,14 +107,14 @@ struct WebSignInTests {
                 }
             }
             await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {
-                // One that was begun with a state, whose state somebody took off.
+                // A sign-in that was started with a state, which somebody removed.
                 _ = try await service.finishWithoutState(changes: ["nonce": "of another sign-in"])
             }
             #expect(try await service.count("web_tickets") == 0)
         }
     }
 
-    @Test func `A state is good in the browser that it was given to, and for ten minutes`() async throws {
+    @Test func `A state is valid in its own browser, for ten minutes`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
             let mine = try await service.begin()
             let theirs = try await service.begin()
@@ -136,7 +136,7 @@ struct WebSignInTests {
             await expectFailure(.unauthenticated, "WEB_STATE_INVALID") {
                 _ = try await service.finish(.with { ($0.state, $0.authorizationURL) = (text, mine.authorizationURL) })
             }
-            // Both browsers' forms with the other's token: the nonce is the other sign-in's.
+            // Each browser's form with the other's token: the nonce belongs to the other sign-in.
             await expectFailure(.unauthenticated, "TOKEN_NONCE_MISMATCH") {
                 _ = try await service.finish(
                     .with { ($0.state, $0.authorizationURL) = (mine.state, theirs.authorizationURL) }
@@ -149,7 +149,7 @@ struct WebSignInTests {
         }
     }
 
-    @Test func `Whatever is posted is verified before anything is stored`() async throws {
+    @Test func `Each posted value is verified before anything is stored`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
             let stranger = try SigningKey.generateP256()
             let impostor = try SigningKey.generateP256(keyID: service.provider.key.keyID)
@@ -176,7 +176,7 @@ struct WebSignInTests {
         }
     }
 
-    @Test func `A token of an app is none of a browser's`() async throws {
+    @Test func `An app's token is refused in a browser`() async throws {
         let native = AudiencePolicy(id: "com.example.bare", match: .sha256, nonce: .optional, withoutNonce: .fresh)
         try await TestService.run(providers: Self.providers(moreClients: [native])) { service in
             await expectFailure(.unauthenticated, "TOKEN_AUDIENCE") {
@@ -188,7 +188,7 @@ struct WebSignInTests {
         }
     }
 
-    @Test func `What is told while the provider is down is kept until the form comes again`() async throws {
+    @Test func `Details sent while the provider is down are kept until the form is sent again`() async throws {
         try await TestService.run(providers: Self.providers()) { service in
             service.provider.setDown(true)
             let token = try service.provider.webToken(at: service.clock)
@@ -232,7 +232,7 @@ extension TestService {
         )
     }
 
-    /// Finishes what began, with a token that carries the nonce of the page's URL.
+    /// Finishes a started sign-in, with a token that carries the nonce of the page's URL.
     func finish(
         _ begun: IdentityV1.BeginWebSignInResponse,
         browserState: String? = nil,

@@ -31,7 +31,7 @@ struct WebTicketTests {
         }
     }
 
-    @Test func `Nobody else takes them, or burns them`() async throws {
+    @Test func `Another client can neither redeem nor spend tickets`() async throws {
         try await TestService.run(providers: WebSignInTests.providers()) { service in
             let tickets = try await service.finish(service.begin())
             let others = try await service.finish(service.begin(), subject: "002.other")
@@ -115,7 +115,7 @@ struct WebTicketTests {
         }
     }
 
-    @Test func `Somebody new gets no account who asks for none, and keeps the tickets`() async throws {
+    @Test func `With create set to false a new person gets no account, and keeps the tickets`() async throws {
         try await TestService.run(providers: WebSignInTests.providers()) { service in
             let tickets = try await service.finishWithoutState()
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
@@ -158,7 +158,7 @@ struct WebTicketTests {
         }
     }
 
-    @Test func `Where the audience asks for the code it is exchanged`() async throws {
+    @Test func `The code is exchanged if the audience requires it`() async throws {
         try await TestService.run(providers: WebSignInTests.providers(withoutNonce: .code)) { service in
             let token = try service.provider.webToken(at: service.clock)
             let tickets = try await service.finishWithoutState(token: token)

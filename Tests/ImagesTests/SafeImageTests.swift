@@ -2,7 +2,7 @@ import Foundation
 import Images
 import Testing
 
-/// Files that Pillow made (make_files.py). That the pictures are the same after as before is for Pillow to say: see
+/// Files made with Pillow (make_files.py). Pillow itself checks that the pictures look the same afterwards: see
 /// Tests/EndToEnd/test_avatars.py.
 enum Files {
     static let folder = Bundle.module.bundleURL.appending(path: "Files")
@@ -12,7 +12,7 @@ enum Files {
 
     static func read(_ name: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: folder.appending(path: name))) }
 
-    /// The kind that a name tells.
+    /// The kind, from a file's name.
     static func kind(_ name: String) -> SafeImage.Kind? {
         SafeImage.Kind(rawValue: "image/\(name.split(separator: ".").last ?? "")")
     }
@@ -25,7 +25,7 @@ struct SafeImageTests {
     }
 
     @Test(arguments: Files.good)
-    func `A picture is taken as what it is, and twice walked it is the same`(name: String) throws {
+    func `A picture's kind is recognized, and cleaning it twice changes nothing`(name: String) throws {
         let file = try Files.read(name)
         let image = try SafeImage(file)
         #expect(image.kind == Files.kind(name))
@@ -36,13 +36,13 @@ struct SafeImageTests {
             default: (16, 12)
             }
         #expect((image.width, image.height) == size)
-        // JFIF's segment, an orientation and Adobe's may be written where the file had shorter ones.
+        // The segments of JFIF, orientation and Adobe may be written where the file had shorter ones.
         #expect(image.bytes.count <= file.count + 64)
         #expect(try SafeImage(image.bytes) == image)
     }
 
     @Test(arguments: Files.good)
-    func `Nothing is left of what nobody should be told`(name: String) throws {
+    func `No secret of a file is left`(name: String) throws {
         let file = try Files.read(name)
         #expect(file.contains(Files.secret) == name.hasPrefix("chatty"))
         #expect(!(try SafeImage(file).bytes.contains(Files.secret)))
@@ -53,7 +53,7 @@ struct SafeImageTests {
         ("lossy.webp", 1),
         ("baseline.jpeg", 1),
     ])
-    func `Of Exif the orientation is kept, and nothing where there is none`(name: String, value: UInt8) throws {
+    func `Exif keeps only the orientation, and is removed without one`(name: String, value: UInt8) throws {
         let bytes = try SafeImage(Files.read(name)).bytes
         // A directory of one entry: the orientation as one short number.
         let start: [UInt8] = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0]
@@ -67,7 +67,7 @@ struct SafeImageTests {
         ("wide.bad.png", .tooManyPixels),
         ("high.bad.jpeg", .tooManyPixels), ("wide.bad.webp", .tooManyPixels),
     ])
-    func `What is no picture that can be kept is told why`(name: String, fault: SafeImage.Fault) throws {
+    func `A refused picture has an error with the reason`(name: String, fault: SafeImage.Fault) throws {
         let file = try Files.read(name)
         #expect(throws: fault) { try SafeImage(file) }
     }
@@ -75,11 +75,11 @@ struct SafeImageTests {
     @Test(arguments: [
         [], [0x89], Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8), Array("RIFF\u{4}\0\0\0WAVE".utf8),
     ])
-    func `What begins like nothing we know is unknown`(file: [UInt8]) {
+    func `An unknown beginning is an unknown kind`(file: [UInt8]) {
         #expect(throws: SafeImage.Fault.unknownKind) { try SafeImage(file) }
     }
 
-    /// What follows the image is no part of it: there a cut takes nothing away.
+    /// Data after the image is not part of it: cutting there removes nothing.
     @Test(arguments: Files.good)
     func `A file that is cut anywhere is refused`(name: String) throws {
         var file = try Files.read(name)
@@ -105,14 +105,14 @@ struct SafeImageTests {
         }
     }
 
-    @Test func `A chunk that a picture can't do without and that nobody knows is refused`() throws {
+    @Test func `An unknown chunk that is critical is refused`() throws {
         let file = try Files.read("rgb.png")
         let empty: [UInt8] = [0, 0, 0, 0] + Array("ABCD".utf8) + [0xDB, 0x17, 0x20, 0xA5]
         let changed = file.prefix(33) + empty + file.dropFirst(33)
         #expect(throws: SafeImage.Fault.malformed) { try SafeImage(Array(changed)) }
     }
 
-    @Test func `A JPEG of more scans than pictures have is refused`() throws {
+    @Test func `A JPEG with too many scans is refused`() throws {
         let file = try Files.read("progressive.jpeg")
         let scan = try #require(file.firstRange(of: [0xFF, 0xDA]))
         let end = try #require(file[scan.upperBound...].firstRange(of: [0xFF, 0xC4]))

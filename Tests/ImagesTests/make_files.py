@@ -27,7 +27,7 @@ def picture(mode="RGB", size=SIZE):
 
 
 def exif(orientation):
-    """An Exif block with more in it than anybody should be told."""
+    """An Exif block with data that must be removed."""
     block = Image.Exif()
     block[0x0112] = orientation
     block[0x010F] = SECRET
@@ -47,7 +47,7 @@ def png_chunk(name, content):
 
 
 def chatty_png():
-    """Texts, an orientation behind the data, a colour profile, a gamma, and something behind the end."""
+    """Texts, an orientation after the image data, a colour profile, a gamma, and data after the end."""
     texts = PngImagePlugin.PngInfo()
     texts.add_text("Author", SECRET)
     texts.add_itxt("XML:com.adobe.xmp", XMP.decode())

@@ -12,7 +12,7 @@ RENAMED = ("grpc/testing/", "interop_protos/")
 
 
 def generate(target):
-    """Writes the modules to `target`, which belongs on the path of whoever imports them."""
+    """Writes the modules to `target`, which must be on the Python path of the importing code."""
     sources = target / "protos"
     for proto in (PROJECT / "Tests/Interop/proto").rglob("*.proto"):
         name = proto.relative_to(PROJECT / "Tests/Interop/proto").as_posix().replace(*RENAMED)
@@ -21,7 +21,7 @@ def generate(target):
         copy.write_text(proto.read_text().replace(*RENAMED))
     shutil.copytree(PROJECT / "proto/vestibule", sources / "vestibule")
     protos = [str(path) for path in sorted(sources.rglob("*.proto"))]
-    # What protobuf itself declares.
+    # Types that protobuf itself declares.
     included = pathlib.Path(grpc_tools.protoc.__file__).with_name("_proto")
     status = grpc_tools.protoc.main(
         ["protoc", f"--proto_path={sources}", f"--proto_path={included}", f"--python_out={target}", f"--grpc_python_out={target}", *protos])

@@ -1,4 +1,4 @@
-"""Client secrets that identity mints are what a foreign library takes for JWTs of ES256 (PyJWT, on the package cryptography)."""
+"""Client secrets made by identity are valid ES256 JWTs for another library (PyJWT, on the package cryptography)."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ ISSUER = "https://appleid.apple.com"
 
 
 def pem(key):
-    """As Apple hands keys out: PKCS #8, unencrypted."""
+    """A key in Apple's format: PKCS #8, unencrypted."""
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
@@ -22,7 +22,7 @@ def pem(key):
 def minted(key, folder):
     path = folder / "key.p8"
     path.write_bytes(pem(key))
-    # Beside the client: whoever built one built both.
+    # It is beside the client: both are built together.
     program = pathlib.Path(os.environ["INTEROP_CLIENT"]).with_name("interop-client-secret")
     result = subprocess.run(
         [program, "--key", path, "--client-id", "com.example.app", "--team-id", "ABCDE12345", "--key-id", "KEY1234567"],
@@ -53,7 +53,7 @@ def test_client_secret_of_another_key_does_not_verify(tmp_path):
 
 
 def test_signatures_are_sixty_four_bytes_each_time(tmp_path):
-    """DER would be shorter now and then: the two numbers lose their zeros."""
+    """DER would be shorter sometimes: the two numbers lose their leading zeros."""
     key = ec.generate_private_key(ec.SECP256R1())
     for _ in range(20):
         signature = minted(key, tmp_path).rpartition(".")[2]

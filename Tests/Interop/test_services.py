@@ -1,6 +1,6 @@
 """The real services, called by a foreign client: the way in from end to end.
 
-Needs a running stack (`make run`) whose addresses are told by VESTIBULE_INTEROP_IDENTITY, _PROFILE, _INVITES and
+Needs a running stack (`make run`) whose addresses are in VESTIBULE_INTEROP_IDENTITY, _PROFILE, _INVITES and
 _SIMULATOR, each as host:port. Without them these tests are skipped; VESTIBULE_INTEROP_REQUIRED=1, which CI sets, makes
 that an error.
 """
@@ -91,7 +91,7 @@ def ask_simulator(address, path, body):
 
 
 def on_behalf(proof):
-    """What a gateway adds to its calls to a service: identity's proof, to that very service, of the person who calls."""
+    """The metadata that a gateway adds to its calls: identity's proof of the caller, for this service."""
     return [("vestibule-caller-proof", proof)]
 
 
@@ -186,8 +186,8 @@ def test_profile(profile, sign_in):
     assert refusal(profile.UpdateProfile, wrong, person) == (grpc.StatusCode.INVALID_ARGUMENT, "PHONE_INVALID")
 
 
-def test_nobody_acts_for_who_is_not_there(identity, profile, invites, sign_in):
-    """What a caller says of a person without identity's proof, or with another's, counts for nothing."""
+def test_nobody_acts_for_an_absent_user(identity, profile, invites, sign_in):
+    """A user id from a caller without identity's proof, or with another user's, counts for nothing."""
     person, other = sign_in(), sign_in()
     proofs = person.caller_proofs
     named = b"\x0a\x24" + person.tokens.user_id.encode()  # As gateways of the version before named the user.
@@ -208,7 +208,7 @@ def test_nobody_acts_for_who_is_not_there(identity, profile, invites, sign_in):
         assert refusal(call, request) == required
         assert refusal(call, request, on_behalf(of_another_service)) == invalid
         assert refusal(call, request, on_behalf("A" * 76)) == invalid
-    # A proof says who it is, and the request nothing.
+    # The proof identifies the user, and the request doesn't.
     request = profile_pb2.GetProfileRequest.FromString(named)
     told = profile.GetProfile(request, timeout=SECONDS, metadata=on_behalf(other.caller_proofs.profile)).profile
     assert told.user_id == other.tokens.user_id

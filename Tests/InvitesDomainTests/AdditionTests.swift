@@ -42,11 +42,11 @@ struct AdditionTests {
         )
     }
 
-    @Test func `A number that nobody has is awaited`() { #expect(decide(nil, []) == .pending) }
+    @Test func `A number without a user waits`() { #expect(decide(nil, []) == .pending) }
 
-    @Test func `A number that a user has makes a member at once`() { #expect(decide(maria, []) == .member(maria)) }
+    @Test func `A user's number makes a member at once`() { #expect(decide(maria, []) == .member(maria)) }
 
-    @Test func `The same number again is the person who is there`() throws {
+    @Test func `The same number again is the existing person`() throws {
         let pending = try member(1, .pending)
         #expect(decide(nil, [pending]) == .existing(pending))
         let linked = try member(2, .member(maria))
@@ -58,11 +58,11 @@ struct AdditionTests {
         #expect(decide(nil, [linked]) == .existing(linked))
     }
 
-    @Test func `A number that has a new owner means the new owner`() throws {
+    @Test func `A number with a new owner means the new owner`() throws {
         #expect(decide(jose, [try member(2, .member(maria))]) == .member(jose))
     }
 
-    @Test func `One who waits comes before one who had the number`() throws {
+    @Test func `A pending person has precedence over a former user of the number`() throws {
         let linked = try member(9, .member(maria))
         let pending = try member(1, .pending)
         #expect(decide(nil, [linked, pending]) == .existing(pending))
@@ -77,19 +77,19 @@ struct AdditionTests {
         #expect(decide(maria, [linked], in: openness) == .existing(linked))
     }
 
-    @Test func `Where people accept, nothing tells whose a number is`() throws {
+    @Test func `In a group with consent no answer reveals a number's user`() throws {
         let other = try PhoneNumber("09171234568", policy: .philippines)
-        // Maria is in the group by another number, which only she and profile know to be hers.
+        // Maria is in the group by another number, which only she and profile know as hers.
         let byOther = try member(2, .member(maria), phone: other)
         #expect(decide(maria, [byOther], in: .consent) == .pending)
         #expect(decide(maria, [byOther], in: .confirm) == .existing(byOther))
-        // She was added by this number, and has it no more: whether somebody else has it now makes no difference.
+        // She was added by this number, and no longer has it: whether it has another user makes no difference.
         let before = try member(3, .member(maria))
         #expect(decide(jose, [before], in: .consent) == .pending)
         #expect(decide(nil, [before], in: .consent) == .pending)
     }
 
-    @Test func `A full group takes nobody new, but knows those who are there`() throws {
+    @Test func `A full group accepts nobody new, but finds existing people`() throws {
         #expect(decide(nil, [], count: 10) == .full)
         #expect(decide(maria, [], count: 11) == .full)
         #expect(decide(nil, [], count: 9) == .pending)

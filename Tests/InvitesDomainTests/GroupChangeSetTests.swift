@@ -9,13 +9,13 @@ struct GroupChangeSetTests {
         GroupChange(.memberChanged, groupID: group, memberID: MemberID(high: 2, low: UInt64(number)))
     }
 
-    @Test func `Each change is told once, in order`() {
+    @Test func `Each change is included once, in order`() {
         let joined = GroupChange(.groupJoined, groupID: group, memberID: MemberID(high: 2, low: 1))
         let set = GroupChangeSet([joined, member(1), joined, member(1), member(2)])
         #expect(set.changes == [joined, member(1), member(2)])
     }
 
-    @Test func `Many members of a group are told as one, and others beside them by themselves`() {
+    @Test func `Many changed members of a group become one change, and other changes stay separate`() {
         let many = GroupChange(.memberChanged, groupID: group)
         let other = GroupChange(
             .memberChanged,

@@ -3,9 +3,9 @@ import InvitesDomain
 import Models
 import Testing
 
-/// The table of who may what, as the code has it and as the page tells it.
+/// The table of permissions, in the code and on the page.
 struct GroupPolicyTests {
-    /// The lines of the page's table, in their words.
+    /// The rows of the page's table, in its words.
     private static let rows: [(words: String, actions: [GroupAction])] = [
         ("see the members and who is awaited", [.seeMembers]),
         ("see a person's phone number", [.seePhone(addedByCaller: false), .seePhone(addedByCaller: true)]),
@@ -23,7 +23,7 @@ struct GroupPolicyTests {
         ("delete the group", [.delete]),
     ]
 
-    /// What the page says of a role: for each of an action's kinds whether it may.
+    /// The page's column of a role: for each kind of an action whether it is allowed.
     private static func cell(_ role: GroupRole, _ actions: [GroupAction]) -> String {
         switch actions.map({ GroupPolicy.may(role, $0) }) {
         case let all where all.allSatisfy({ $0 }): "yes"
@@ -32,7 +32,7 @@ struct GroupPolicyTests {
         }
     }
 
-    @Test func `The page tells the table of the code`() throws {
+    @Test func `The page has the table of the code`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let page = folder.appending(path: "../../docs/groups/groups.md").standardized
         let text = try String(contentsOf: page, encoding: .utf8)
@@ -45,14 +45,14 @@ struct GroupPolicyTests {
         #expect(table == expected)
     }
 
-    @Test func `A plain member decides about those whom they added, and about nobody else`() {
+    @Test func `A plain member decides about people whom they added, and about nobody else`() {
         #expect(GroupPolicy.may(.member, .revoke(addedByCaller: true)))
         #expect(!GroupPolicy.may(.member, .revoke(addedByCaller: false)))
         #expect(GroupPolicy.may(.member, .confirm(addedByCaller: true)))
         #expect(!GroupPolicy.may(.member, .remove(.member)))
     }
 
-    @Test func `A number is shown to the person, to those who added them, to admins and to the owner`() {
+    @Test func `A number is shown to its person, to its inviters, to admins and to the owner`() {
         let (ana, jose) = (UserID(high: 1, low: 1), UserID(high: 1, low: 2))
         func sees(_ role: GroupRole, _ person: UserID?, isAdder: Bool = false) -> Bool {
             MemberViewer(userID: ana, role: role).seesPhone(of: person, isAddedByViewer: isAdder)
@@ -75,7 +75,7 @@ struct GroupPolicyTests {
         #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(role, .remove(.owner)) }
     }
 
-    @Test func `Who may not is refused, and who may isn't`() throws {
+    @Test func `An unauthorized user is refused, and an authorized one isn't`() throws {
         try GroupPolicy.require(.admin, .rename)
         #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(.admin, .changeOpenness) }
         #expect(throws: InvitesError.roleInsufficient) { try GroupPolicy.require(.member, .rename) }

@@ -32,7 +32,7 @@ struct PendingPersonTests {
         )
     }
 
-    @Test func `Who has a number is shown where it is decided upon, to who decides`() {
+    @Test func `A number's user is shown only where and to whom it matters for a decision`() {
         for openness in GroupOpenness.allCases {
             for role in GroupRole.allCases {
                 for addedBy in [maria, jose] {
@@ -44,14 +44,14 @@ struct PendingPersonTests {
         }
     }
 
-    @Test func `Who asks to join is for admins and the owner`() {
+    @Test func `Requests to join are for admins and the owner`() {
         for role in GroupRole.allCases {
             let shown = person(.request, askedBy: role, .confirm)
             #expect(shown.mayConfirm == (role != .member) && (shown.userID == nil) == (role == .member))
         }
     }
 
-    @Test func `Who is in doubt is a member whom all see, and nobody but the owner keeps themselves`() {
+    @Test func `A member in doubt is visible to all, and only the owner may confirm themselves`() {
         for openness in GroupOpenness.allCases {
             #expect(person(.doubt, addedBy: jose, askedBy: .member, openness).userID == jose)
             #expect(!person(.doubt, addedBy: jose, askedBy: .member, openness).mayConfirm)

@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import Testing
 
-/// Numbers that repeat from a seed (SplitMix64).
+/// Repeatable numbers from a seed (SplitMix64).
 private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -29,21 +29,21 @@ struct PhoneLedgerTests {
         PhoneEvent(id: EventID(high: 0, low: 0), phone: phone, change: change)
     }
 
-    @Test func `A claim makes an owner and links who waits`() {
+    @Test func `A claim sets an owner and links pending people`() {
         let ledger = PhoneLedger(applying: [event(.claimed(by: maria), phone)], owners: [:])
         #expect(ledger.changedOwners == [phone: maria])
         #expect(links(ledger) == [[.init(phone: phone, userID: maria)]])
         #expect(!ledger.hasLosses)
     }
 
-    @Test func `A release leaves nobody, and puts the members in doubt who were held by the number`() {
+    @Test func `A release leaves no owner, and puts members by the number in doubt`() {
         let ledger = PhoneLedger(applying: [event(.released(by: maria), phone)], owners: [phone: maria])
         #expect(ledger.changedOwners == [phone: UserID?.none])
         #expect(links(ledger) == [[]])
         #expect(losses(ledger) == [[.init(phone: phone, userID: maria)]])
     }
 
-    @Test func `A release by deletion leaves no member to be in doubt about`() {
+    @Test func `A release by deletion puts no member in doubt`() {
         let ledger = PhoneLedger(
             applying: [event(.released(by: maria, byDeletion: true), phone)],
             owners: [phone: maria]
@@ -53,14 +53,14 @@ struct PhoneLedgerTests {
         #expect(ledger.steps.isEmpty)
     }
 
-    @Test func `A claim by proof takes the places of whoever had the number`() {
+    @Test func `A claim by proof takes the places of the number's former user`() {
         let ledger = PhoneLedger(applying: [event(.claimed(by: jose, takenFrom: maria), phone)], owners: [phone: maria])
         #expect(ledger.changedOwners == [phone: jose])
         #expect(losses(ledger) == [[.init(phone: phone, userID: maria, prover: jose)]])
         #expect(links(ledger) == [[.init(phone: phone, userID: jose)]])
     }
 
-    @Test func `Whoever had the number, which is taken from another, has it no more`() {
+    @Test func `A third user who had the number loses it by a claim that takes it from another`() {
         let ana = UserID(high: 2, low: 3)
         let ledger = PhoneLedger(applying: [event(.claimed(by: jose, takenFrom: maria), phone)], owners: [phone: ana])
         #expect(
@@ -68,13 +68,13 @@ struct PhoneLedgerTests {
         )
     }
 
-    @Test func `A claim of a number that somebody has, whose release is lost, puts their members in doubt`() {
+    @Test func `A claim of a number in use, whose release is lost, puts its former user's members in doubt`() {
         let ledger = PhoneLedger(applying: [event(.claimed(by: jose), phone)], owners: [phone: maria])
         #expect(ledger.changedOwners == [phone: jose])
         #expect(losses(ledger) == [[.init(phone: phone, userID: maria)]])
     }
 
-    @Test func `Events of a number are steps, those of several numbers one`() {
+    @Test func `Events of one number are separate steps, those of several numbers share one`() {
         let events = [
             event(.claimed(by: maria), phone), event(.claimed(by: jose), other), event(.released(by: maria), phone),
             event(.claimed(by: maria), phone),
@@ -92,20 +92,20 @@ struct PhoneLedgerTests {
     private func links(_ ledger: PhoneLedger) -> [[PhoneLedger.Link]] { ledger.steps.map(\.links) }
     private func losses(_ ledger: PhoneLedger) -> [[PhoneLedger.Loss]] { ledger.steps.map(\.losses) }
 
-    @Test func `A release by one who doesn't have the number changes nothing`() {
+    @Test func `A release by a user who doesn't have the number changes nothing`() {
         let late = PhoneLedger(applying: [event(.released(by: maria), phone)], owners: [phone: jose])
         #expect(late.changedOwners.isEmpty && late.steps.isEmpty)
         let unknown = PhoneLedger(applying: [event(.released(by: maria), phone)], owners: [:])
         #expect(unknown.changedOwners.isEmpty && unknown.steps.isEmpty)
     }
 
-    @Test func `A claim by the one who has the number still links who waits`() {
+    @Test func `A claim by the number's user still links pending people`() {
         let ledger = PhoneLedger(applying: [event(.claimed(by: maria), phone)], owners: [phone: maria])
         #expect(ledger.changedOwners.isEmpty && !ledger.hasLosses)
         #expect(links(ledger) == [[.init(phone: phone, userID: maria)]])
     }
 
-    @Test func `A proof lasts until the number is claimed anew or given up`() {
+    @Test func `A proof lasts until the number is claimed again or given up`() {
         let proven = event(.claimed(by: maria, isProven: true), phone)
         func standing(_ events: PhoneEvent..., owners: [PhoneNumber: UserID] = [:]) -> PhoneLedger.Standing? {
             PhoneLedger(applying: events, owners: owners).standings[phone]
@@ -124,7 +124,7 @@ struct PhoneLedgerTests {
         )
     }
 
-    @Test func `Of several claims each takes those who wait then, and the last has the number`() {
+    @Test func `Of several claims each links the people pending then, and the last user has the number`() {
         let events = [
             event(.claimed(by: maria), phone), event(.released(by: maria), phone), event(.claimed(by: jose), phone),
         ]
@@ -144,7 +144,7 @@ struct PhoneLedgerTests {
     }
 
     @Test(arguments: 0..<200)
-    func `A batch cut anywhere has the effect of the whole`(seed: UInt64) {
+    func `A batch in any parts has the effect of the whole`(seed: UInt64) {
         var generator = SeededGenerator(state: seed)
         let users = [maria, jose, UserID(high: 2, low: 3)]
         let events = (0..<12).map { _ in
@@ -157,7 +157,7 @@ struct PhoneLedgerTests {
             default: return event(.claimed(by: user, isProven: Bool.random(using: &generator)), number)
             }
         }
-        // What becomes of the members of each number, in order: what the other numbers' steps are doesn't matter.
+        // The effects on the members of each number, in order: the steps of other numbers don't matter.
         var standings: [PhoneNumber: PhoneLedger.Standing] = [:]
         func apply(_ events: some Sequence<PhoneEvent>, to owners: inout [PhoneNumber: UserID]) -> [PhoneNumber:
             [String]]

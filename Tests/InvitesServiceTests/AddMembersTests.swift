@@ -8,7 +8,7 @@ import Testing
 
 @testable import InvitesService
 
-/// Many people added at once: each has a result of its own, by the rules of one.
+/// A request that adds many people: each has its own result, by the rules of a single addition.
 @Suite(.serialized) struct AddMembersTests {
     private func limits(
         userAdds: Int = 1_000,
@@ -24,7 +24,7 @@ import Testing
         return limits
     }
 
-    /// What each result is: a user's id, "pending", or a reason.
+    /// The result of each: a user's id, "pending", or a reason.
     private func outcomes(_ results: [AppV1.AddMembersResult]) -> [String] {
         results.map { result in
             switch result.outcome {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `Each person has a result of their own, in the order of the request`() async throws {
+    @Test func `Each person has a separate result, in the order of the request`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `One to five hundred people are a request, and outsiders add nobody`() async throws {
+    @Test func `A request has one to five hundred people, and a non-member adds nobody`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -79,26 +79,28 @@ import Testing
         }
     }
 
-    @Test func `A group is filled to the last place, and no further`() async throws {
+    @Test func `A group is filled to its limit, and no further`() async throws {
         try await InvitesFixture.run(groupMembersMax: 4) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
             try await service.add(phone(1), to: group, by: maria)
             let results = try await service.add((1...5).map(phone), to: group, by: maria)
             #expect(outcomes(results) == ["pending", "pending", "pending", "GROUP_FULL", "GROUP_FULL"])
-            // Nothing is counted, or left, for those who had no place.
+            // Nothing is counted or stored for people who had no place.
             #expect(try await service.count("SELECT count FROM quotas WHERE kind = 'adds'") == 3)
             #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 3)
         }
     }
 
-    @Test func `Whoever has no room doesn't get it by another's refusal, and is not told of`() async throws {
+    @Test func `A refused number frees no room for the next one, and its result doesn't say whose it is`()
+        async throws
+    {
         try await InvitesFixture.run(groupMembersMax: 4, limits: limits(userAdds: 2)) { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(3, by: jose))
             let group = try await service.group(by: maria)
             try await service.add(phone(1), to: group, by: maria)
-            // Room for two, of whom the day's count lets one in.
+            // There is room for two, but the day's quota allows one addition.
             let some = try await service.add([phone(7), phone(8), phone(3)], to: group, by: maria)
             #expect(outcomes(some) == ["pending", "TOO_MANY_ATTEMPTS", "GROUP_FULL"])
             let none = try await service.add([phone(9), phone(3)], to: group, by: maria)
@@ -107,7 +109,9 @@ import Testing
         }
     }
 
-    @Test func `Of a batch beyond the day's count the first are added, and nothing of the rest is left`() async throws {
+    @Test func `Beyond the day's quota the first of a batch are added, and nothing of the rest is stored`()
+        async throws
+    {
         try await InvitesFixture.run(limits: limits(userAdds: 4)) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -122,7 +126,7 @@ import Testing
                 "SELECT count(*) FROM asked_numbers", "SELECT count FROM quotas WHERE kind = 'adds'",
             ]
             for sql in left { #expect(try await service.count(sql) == 4, "\(sql)") }
-            // One that adds nobody leaves nothing either.
+            // A batch that adds nobody stores nothing either.
             let none = try await service.add([phone(8), phone(9)], to: group, by: maria)
             #expect(outcomes(none) == Array(refused.prefix(2)))
             #expect(await outcome { try await service.add(phone(8), to: group, by: maria) } == "TOO_MANY_ATTEMPTS")
@@ -132,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `The count of an address bounds a batch too, and the user's is given back`() async throws {
+    @Test func `The quota of an address applies to a batch too, and the user's is given back`() async throws {
         try await InvitesFixture.run(limits: limits(addressAdds: 3)) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -145,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `Different numbers are counted for thirty days, and the same again is free`() async throws {
+    @Test func `Different numbers count for thirty days, and a repeated number is free`() async throws {
         try await InvitesFixture.run(limits: limits(numbers: 3)) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -156,7 +160,7 @@ import Testing
             #expect(outcomes(second) == ["TOO_MANY_ATTEMPTS", "pending", "pending"])
             #expect(second[0].refusal.retryAfterSeconds > 28 * 86_400)
             #expect(await outcome { try await service.add(phone(5), to: group, by: maria) } == "TOO_MANY_ATTEMPTS")
-            // Another group of theirs counts for the same user, and nobody else's does.
+            // Another group of the same user counts too, and another user's doesn't.
             let other = try await service.group(by: maria)
             let mixed = try await service.add([phone(3), phone(5)], to: other, by: maria)
             #expect(outcomes(mixed) == ["pending", "TOO_MANY_ATTEMPTS"])
@@ -170,7 +174,9 @@ import Testing
         }
     }
 
-    @Test func `A user waits for only so many people in all groups, and then no question is answered`() async throws {
+    @Test func `A user can wait for a limited number of people in all groups, and then no number is looked up`()
+        async throws
+    {
         try await InvitesFixture.run(limits: limits(pending: 3)) { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(50, by: jose))
@@ -185,7 +191,7 @@ import Testing
             }
             #expect(try await service.count("SELECT count(*) FROM phones") == 4)
             #expect(try await service.count("SELECT count FROM quotas WHERE kind = 'adds'") == 3)
-            // Who registers, and who is taken back, makes room.
+            // A person who registers or is removed frees a place.
             try await service.apply(claimed(1, by: someone()))
             #expect(try await service.add(phone(50), to: groups[0], by: maria).userID == jose.description)
             try await service.add(phone(6), to: groups[0], by: maria)
@@ -195,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `Of two replicas together a user waits for no more people`() async throws {
+    @Test func `The limit of pending people holds for two replicas together`() async throws {
         let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         let limits = limits(pending: 20)
         try await InvitesFixture.run(on: facts, limits: limits) { first in
@@ -220,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `A number's count goes with its refusal`() async throws {
+    @Test func `A refused number isn't counted`() async throws {
         try await InvitesFixture.run(limits: limits(pending: 2)) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -229,14 +235,14 @@ import Testing
             service.clock.advance(milliseconds: 29 * 86_400_000)
             await service.parts.cleanup.clean()
             try await service.database.execute("DELETE FROM quotas WHERE kind = 'numbers'")
-            // Room for one, who was asked about before: of the new one nothing is left, nor a count that began with it.
+            // There is room for one, a repeated number. Nothing of the new number is stored, nor a count that began with it.
             let results = try await service.add([phone(1), phone(3)], to: group, by: maria)
             #expect(outcomes(results) == ["pending", "TOO_MANY_PENDING"])
             #expect(try await service.count("SELECT count(*) FROM quotas WHERE kind = 'numbers'") == 0)
         }
     }
 
-    @Test func `Whoever has used up a count makes nobody wait, and is told who is known`() async throws {
+    @Test func `After a used-up quota nobody becomes pending, and known results are returned`() async throws {
         for spent in [limits(userAdds: 3), limits(addressAdds: 3), limits(numbers: 3), limits(pending: 1)] {
             try await InvitesFixture.run(limits: spent) { service in
                 let (maria, jose, ana) = (someone(), someone(), someone())
@@ -251,7 +257,7 @@ import Testing
                     try await service.add(phone(number), to: group, by: maria, from: "203.0.113.5")
                 }
                 let refused = spent.pendingMax == 1 ? "TOO_MANY_PENDING" : "TOO_MANY_ATTEMPTS"
-                // Others have the numbers and the group meanwhile.
+                // Other users have the numbers and the group meanwhile.
                 let others = [phone(3), phone(4), phone(8)]
                 try await service.database.execute("INSERT INTO phones (phone) VALUES ('639171000008')")
                 let answers = try await service.database.withTransaction { transaction in
@@ -277,7 +283,7 @@ import Testing
         }
     }
 
-    @Test func `One whose account may be absorbed is refused alone`() async throws {
+    @Test func `A person whose account may be absorbed is refused alone`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))

@@ -10,7 +10,7 @@ import Testing
 
 /// Whose additions users don't want.
 @Suite(.serialized) struct BlockTests {
-    @Test func `Who is blocked adds nobody, and sees no difference`() async throws {
+    @Test func `A blocked inviter adds nobody, and sees no difference`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `Who declined is not taken in when the group opens, nor when they end a block`() async throws {
+    @Test func `A user who declined isn't admitted when the group opens, nor when they end a block`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))

@@ -7,9 +7,9 @@ import Testing
 
 @testable import InvitesService
 
-/// What looks for a user's numbers while they become others.
+/// Calls that look up a user's numbers while they change.
 struct ChangedNumberTests {
-    @Test func `Whoever unblocks as their number becomes another is in the group that awaits it`() async throws {
+    @Test func `A user who unblocks during a change of number joins the group that awaits the new one`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -22,7 +22,9 @@ struct ChangedNumberTests {
         }
     }
 
-    @Test func `Whoever comes by a link as their number becomes another takes what awaits it`() async throws {
+    @Test func `A user who joins by a link during a change of number takes the place that awaits the new one`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(.consent, by: maria).groupID
@@ -35,7 +37,7 @@ struct ChangedNumberTests {
         }
     }
 
-    /// Has a user's number become another, as events do it, while a call waits for the first one's row.
+    /// Changes a user's number, as events do it, while a call waits for the old number's row.
     private func changing<Value: Sendable>(
         _ user: UserID,
         from old: Int,

@@ -11,9 +11,9 @@ import Testing
 
 @testable import InvitesService
 
-/// A user whose account was closed is forgotten.
+/// Data of a closed account is deleted.
 @Suite(.serialized) struct CloseAccountTests {
-    @Test func `The user leaves all groups, and nothing of theirs is left`() async throws {
+    @Test func `The user leaves all groups, and no data is left`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
@@ -36,14 +36,14 @@ import Testing
         }
     }
 
-    @Test func `A group goes to who has been in it for longest; one without a member goes away`() async throws {
+    @Test func `A group goes to its longest-standing member; a group without members is deleted`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let kept = try await service.group("Kept", by: maria)
             let alone = try await service.group("Alone", by: maria)
             try await service.add(phone(3), to: kept, by: maria)
             try await service.add(phone(3), to: alone, by: maria)
-            // Jose was invited first, and Ana came first.
+            // Jose was invited first, and Ana joined first.
             try await service.add(phone(1), to: kept, by: maria)
             try await service.add(phone(2), to: kept, by: maria)
             try await service.apply(claimed(2, by: ana))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `Closing again changes nothing, and no one else is closed`() async throws {
+    @Test func `Closing again changes nothing, and closes no other account`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             _ = try await service.group(by: jose)
@@ -72,7 +72,9 @@ import Testing
         }
     }
 
-    @Test func `An event that comes late links nobody, and a number still told as theirs is nobody's`() async throws {
+    @Test func `A late event links nobody, and a number that it gives to the closed account has no owner`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
@@ -80,7 +82,7 @@ import Testing
             try await service.apply(claimed(2, by: maria))
             try await service.close(maria)
             #expect(try await service.apply(claimed(1, by: maria)) == 0)
-            // Profile's release of the other number is still on its way.
+            // Profile's release of the other number is still being delivered.
             #expect(try await service.add(phone(2), to: group, by: jose).state == .pending)
             try await service.apply(releasedByDeletion(2, by: maria))
             #expect(try await service.apply(claimed(2, by: someone())) == 1)
@@ -94,12 +96,12 @@ import Testing
         }
     }
 
-    @Test func `What was under way in that moment is forgotten a minute later`() async throws {
+    @Test func `Concurrent changes at the closing are deleted a minute later`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
             try await service.close(maria)
-            // As a transaction leaves it that began before, and did not see the closing.
+            // The state left by a transaction that began before the closing, and did not see it.
             try await service.database.execute(
                 """
                 INSERT INTO members (group_id, member_id, user_id, added_by, added_at, linked_at)
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever is added while their account is closed is no member after it`() async throws {
+    @Test func `A user who is added during the closing is not a member after it`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
@@ -153,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever is linked while their account is closed is no member after it`() async throws {
+    @Test func `A user who is linked during the closing is not a member after it`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
@@ -178,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever adds while their account is closed adds nobody`() async throws {
+    @Test func `A user whose account is being closed adds nobody`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
@@ -197,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `Links, invitations and closings at one moment leave nothing after the sweep`(seed: UInt64) async throws {
+    func `Concurrent links, invitations and closings leave nothing after the cleanup`(seed: UInt64) async throws {
         try await InvitesFixture.run { service in
             var generator = SeededGenerator(state: seed)
             for round in 0..<5 {
@@ -234,7 +236,7 @@ import Testing
                         """
                     ) == 0
                 )
-                // A group is there exactly if it has a member, who owns it.
+                // A group exists exactly if it has a member, who owns it.
                 #expect(
                     try await service.count(
                         """
@@ -250,18 +252,18 @@ import Testing
 }
 
 extension InvitesFixture {
-    /// Tells that an account was closed.
+    /// Reports that an account was closed.
     func close(_ userID: UserID) async throws {
         _ = try await invites.closeAccount(.with { $0.userID = userID.description })
     }
 
-    /// 1 if a group is there.
+    /// 1 if a group exists, else 0.
     fileprivate func hers(_ group: String) async throws -> Int {
         Int(try await count("SELECT count(*) FROM groups WHERE group_id::text = '\(group)'"))
     }
 }
 
-/// That a user's number is free since their account was closed.
+/// The event that a user's number is free because the account was closed.
 func releasedByDeletion(_ number: Int, by user: UserID) -> InvitesV1.PhoneEvent {
     var event = released(number, by: user)
     event.released.byDeletion = true

@@ -28,7 +28,9 @@ import Testing
             """
     )
 
-    @Test func `Who blocks a user isn't invited by them when their closing fails at first`() async throws {
+    @Test func `If a closing fails at first, its invitations stay hidden from a user who blocks the inviter`()
+        async throws
+    {
         try await InvitesFixture.run(migrations: InvitesMigrations.all + [Self.refusal]) { service in
             let (jose, vera) = (someone(), someone())
             let group = try await service.group(by: jose)

@@ -10,9 +10,9 @@ import Testing
 
 @testable import InvitesService
 
-/// A closing is durable at once, and forgets the user in short transactions that nobody else waits for.
+/// A closing is durable at once. It deletes the user's data in short transactions that block nobody else.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ClosingLineTests {
-    @Test func `Nobody else waits while an account is being forgotten, and the account is closed already`() async throws
+    @Test func `Nobody else waits while an account's data is deleted, and the account is closed already`() async throws
     {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
@@ -21,24 +21,24 @@ import Testing
             let link = try await service.link(to: other, by: jose).token
             try await service.add(phone(1), to: groups[0], by: maria)
             let closing = try await service.database.withTransaction { transaction in
-                // The closing stops in the middle.
+                // The closing stops halfway.
                 let group = try #require(GroupID(groups[10]))
                 try await transaction.query("SELECT FROM groups WHERE group_id = \(group.uuid) FOR UPDATE")
                 let closing = Task { try await service.close(maria) }
                 try await service.database.waitForLockWaits()
-                #expect(try await service.groups(of: maria).groups.count == 1, "all others are done")
+                #expect(try await service.groups(of: maria).groups.count == 1, "all other groups are done")
                 #expect(try await service.locked("user_locks", "holding", "phones", "closed_accounts") == [])
-                // Whoever shares her lock waits no more than others.
+                // Users in her groups wait no longer than others.
                 try await service.apply(claimed(1, by: ana), claimed(2, by: someone()))
                 _ = try await service.join(by: link, ana)
                 _ = try await service.update(other, by: jose, openness: .open)
                 #expect(try await service.groups(of: ana).groups.map(\.groupID) == [other])
-                // What comes late finds her account closed.
+                // Later calls find her account closed.
                 try await service.add(phone(3), to: other, by: jose)
                 #expect(try await service.apply(claimed(3, by: maria)) == 0)
                 #expect(await outcome { try await service.join(by: link, maria) } == "SESSION_REVOKED")
                 #expect(await outcome { try await service.group(by: maria) } == "SESSION_REVOKED")
-                // She changes nothing where she isn't forgotten yet.
+                // She can't change groups that she hasn't left yet.
                 #expect(try await service.groups(of: maria).groups.contains { $0.groupID == groups[10] })
                 for number in [3, 4] {
                     #expect(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `Only the locks of those are taken who are concerned`() async throws {
+    @Test func `Only the locks of affected users are taken`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let (open, confirm) = (
@@ -79,7 +79,7 @@ import Testing
                 let request = try #require(asking.first { $0.userID == maria.description })
                 try await service.confirm(request.memberID, as: maria, in: confirm, by: jose)
                 _ = try await service.update(confirm, by: jose, openness: .open)
-                #expect(try await service.groups(of: ana).groups.count == 1, "who asked is in")
+                #expect(try await service.groups(of: ana).groups.count == 1, "the user who asked to join is a member")
                 #expect(try await service.hold(ana, EventID.of(1)) == false)
                 try await service.close(maria)
             }
@@ -87,14 +87,16 @@ import Testing
         }
     }
 
-    @Test func `Who asks to join while a group is opened is waited for by a hold, and in`() async throws {
+    @Test func `A hold waits for a user who asked to join while the group is opened, and who is in it then`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (jose, ana) = (someone(), someone())
             let group = try await service.group(.confirm, by: jose).groupID
             let link = try await service.link(to: group, by: jose).token
             _ = try await service.join(by: link, ana)
             let opening = try await service.database.withTransaction { transaction in
-                // As an absorption is that has decided and isn't committed.
+                // The state of an absorption that has decided and isn't committed.
                 try await transaction.query(
                     "SELECT FROM user_locks WHERE lock = ANY(\(UserLocks.numbers(of: [ana]))) FOR UPDATE"
                 )
@@ -106,35 +108,35 @@ import Testing
                 return opening
             }
             _ = try await opening.value
-            #expect(try await service.groups(of: ana).groups.isEmpty, "it isn't decided")
+            #expect(try await service.groups(of: ana).groups.isEmpty, "not decided yet")
             #expect(try await service.pending(of: group, askedBy: jose).people.count == 1)
         }
     }
 
-    @Test func `A closing that is cut short goes on where it was, by whoever is there`() async throws {
+    @Test func `An interrupted closing is continued by any replica`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             _ = try await service.groups(20, by: maria)
             let accounts = service.parts.methods.accounts
-            // Whoever is killed right after the commit has answered nothing.
+            // A process that was killed right after the commit has returned nothing.
             try await accounts.close(maria, clock: service.clock.clock, deadline: nil)
             for left in [12, 4] {
                 #expect(try await accounts.forget(maria, until: .now) == false)
                 #expect(try await service.groups(of: maria).groups.count == left)
             }
             await service.parts.closings.round()
-            #expect(try await service.groups(of: maria).groups.count == 4, "somebody else may be at it")
+            #expect(try await service.groups(of: maria).groups.count == 4, "another replica's lease may be running")
             service.clock.advance(milliseconds: AccountStore.leaseMilliseconds)
             await service.parts.closings.round()
             #expect(try await service.groups(of: maria).groups.isEmpty)
             #expect(try await service.count("SELECT count(*) FROM groups") == 0)
             #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE swept_at IS NOT NULL") == 1)
-            // What one look finds is bounded as well.
+            // One round is bounded as well.
             #expect(try await accounts.forget(maria, until: .now))
         }
     }
 
-    @Test func `What one account has beside groups is forgotten in parts as well`() async throws {
+    @Test func `An account's data outside groups is deleted in parts as well`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await service.database.execute(
@@ -151,9 +153,7 @@ import Testing
     }
 
     @Test
-    func `A closing that fails goes to the end of the line, is counted, and stops neither others nor the pruning`()
-        async throws
-    {
+    func `A closing that fails is retried last, is counted, and stops neither others nor the pruning`() async throws {
         let stuck = UserID(high: 7, low: 7)
         let broken = Migration(
             number: InvitesMigrations.all.count + 1,
@@ -168,7 +168,7 @@ import Testing
             let maria = someone()
             _ = try await service.group(by: stuck)
             _ = try await service.group(by: maria)
-            // The closing is durable, so that identity has nothing to tell again.
+            // The closing is durable, so identity needn't repeat its event.
             try await service.close(stuck)
             try await service.close(maria)
             #expect(service.closingFailures == 1)
@@ -181,7 +181,7 @@ import Testing
                     "SELECT count(*) FROM closed_accounts WHERE user_id = '\(maria)' AND swept_at IS NOT NULL"
                 ) == 1
             )
-            // Not before its time is over, which is longer each time.
+            // Not before its delay is over, which grows each time.
             service.clock.advance(milliseconds: 6_000)
             await service.parts.closings.round()
             #expect(service.closingFailures == 2)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `A hold that nobody decides shows`() async throws {
+    @Test func `A hold that is never decided is shown in metrics`() async throws {
         try await InvitesFixture.run { service in
             let isHeld = try await service.hold(someone(), EventID.of(1))
             #expect(isHeld)
@@ -214,14 +214,14 @@ import Testing
 }
 
 extension InvitesFixture {
-    /// Makes groups, oldest first.
+    /// Creates groups, oldest first.
     fileprivate func groups(_ count: Int, by user: UserID) async throws -> [String] {
         var groups: [String] = []
         for _ in 0..<count { groups.append(try await group(by: user)) }
         return groups
     }
 
-    /// Which of these tables a transaction has rows locked of.
+    /// Those of the tables in which a transaction holds row locks.
     fileprivate func locked(_ tables: String...) async throws -> [String] {
         try await database.query(
             """
@@ -233,7 +233,7 @@ extension InvitesFixture {
 
     fileprivate var closingFailures: Double? { closingMetric("vestibule_invites_closing_failures_total") }
 
-    /// What the closings say by a metric.
+    /// The value of a metric of closings.
     fileprivate func closingMetric(_ name: String) -> Double? {
         var text = MetricsText()
         parts.closings.metrics.write(to: &text)

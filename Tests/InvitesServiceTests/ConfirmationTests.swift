@@ -7,15 +7,15 @@ import Testing
 
 @testable import InvitesService
 
-/// In groups of confirmation somebody of the group says who the person is.
+/// In groups with confirmation a member of the group confirms who a person is.
 @Suite(.serialized) struct ConfirmationTests {
-    @Test func `A person waits until somebody who may confirms that it is they`() async throws {
+    @Test func `A person waits until a member who may confirms them`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
             try await service.join([ana], to: group, by: maria)
             _ = try await service.update(group, by: maria, openness: .confirm)
-            // One whom Maria adds, and one whom Ana adds, who is a plain member.
+            // Maria adds one person, and Ana, who is a plain member, another.
             let byMaria = try await service.add(phone(1), named: "Joey", to: group, by: maria).memberID
             let byAna = try await service.add(phone(2), to: group, by: ana).memberID
             #expect(try await service.apply(claimed(1, by: jose)) == 0)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A number that changed hands confirms nobody else`() async throws {
+    @Test func `A number that changed hands confirms no other user`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -74,7 +74,9 @@ import Testing
         }
     }
 
-    @Test func `Who declines, blocks or has left is nobody to those who confirm`() async throws {
+    @Test func `A user who declined, blocks the inviter or was deleted isn't shown to confirming members`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let maria = someone()
             let people = [someone(), someone(), someone()]
@@ -104,7 +106,9 @@ import Testing
         }
     }
 
-    @Test func `Somebody in doubt is kept by who may, and the number's place beside goes`() async throws {
+    @Test func `A doubtful member is confirmed by an authorized member, and the extra place of the number is removed`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose, ana, eva) = (someone(), someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -117,7 +121,7 @@ import Testing
             let doubt = try #require(people.first { $0.state == .doubt })
             #expect(doubt.memberID == id && doubt.userID == jose.description && doubt.mayConfirm)
             #expect(doubt.phoneNumber == e164(1) && doubt.since.milliseconds > 0)
-            // Others see it and may not decide; nor may he about himself, though he is an admin.
+            // Others see the doubt and may not decide it. He may not decide about himself either, though he is an admin.
             for (other, reason) in [(ana, "ROLE_INSUFFICIENT"), (jose, "ROLE_INSUFFICIENT")] {
                 let seen = try await service.pending(of: group, askedBy: other).people.filter { $0.state == .doubt }
                 #expect(seen.map(\.mayConfirm) == [false] && seen.map(\.userID) == [jose.description])
@@ -136,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever waits by two numbers is confirmed once`() async throws {
+    @Test func `A person who waits under two numbers is confirmed once`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose), claimed(2, by: jose))
@@ -145,11 +149,11 @@ import Testing
             let second = try await service.add(phone(2), to: group, by: maria).memberID
             #expect(try await service.confirm(second, as: jose, in: group, by: maria).memberID == second)
             #expect(try await service.members(of: group, askedBy: jose).members.count == 2)
-            #expect(try await service.confirm(first, as: jose, in: group, by: maria).memberID == second, "is there")
+            #expect(try await service.confirm(first, as: jose, in: group, by: maria).memberID == second, "a member")
         }
     }
 
-    @Test func `Only where people are confirmed there is somebody to confirm`() async throws {
+    @Test func `Only groups with confirmation have people to confirm`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             for openness in [AppV1.GroupOpenness.open, .consent] {
@@ -164,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `Whom a group waits for comes in pages, oldest first`() async throws {
+    @Test func `The people whom a group waits for come in pages, oldest first`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(.confirm, by: maria).groupID
@@ -182,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `Naming a user who is nothing to the group locks nothing of theirs`() async throws {
+    @Test func `Naming a user unrelated to the group locks nothing of that user`() async throws {
         try await InvitesFixture.run { service in
             let (maria, stranger) = (someone(), someone())
             try await service.apply(claimed(9, by: stranger))

@@ -8,14 +8,14 @@ import Testing
 
 @testable import InvitesService
 
-/// In groups of consent the invited decide, and until then nobody learns whether a number is a user's.
+/// In groups with consent the invited user decides, and until then nobody learns whether a number is a user's.
 @Suite(.serialized) struct ConsentTests {
-    @Test func `The invited sees the group's name and who added them, and accepts`() async throws {
+    @Test func `The invited user sees the group's name and the inviter, and accepts`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(.consent, by: maria).groupID
             let invited = try await service.add(phone(1), named: "Joey", to: group, by: maria)
-            #expect(try await service.invitations(of: jose).invitations.isEmpty, "he hasn't the number yet")
+            #expect(try await service.invitations(of: jose).invitations.isEmpty, "he doesn't have the number yet")
             #expect(try await service.apply(claimed(1, by: jose)) == 0)
             let shown = try await service.invitations(of: jose).invitations
             #expect(shown.count == 1)
@@ -31,7 +31,7 @@ import Testing
             #expect(member.state == .member && member.role == .member && member.displayName == "Joey")
             #expect(try await service.invitations(of: jose).invitations.isEmpty)
             #expect(try await service.members(of: group, askedBy: jose).members.count == 2)
-            // Asking again, and saying no afterwards.
+            // Accepts again, and declines afterwards.
             #expect(try await service.accept(invited.memberID, in: group, by: jose) == member)
             #expect(
                 await outcome { try await service.decline(invited.memberID, in: group, by: jose) }
@@ -40,12 +40,12 @@ import Testing
         }
     }
 
-    @Test func `Whether a number is a user's makes no difference that the inviter sees`() async throws {
+    @Test func `The inviter can't see whether a number is a user's`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose), claimed(2, by: ana))
             let group = try await service.group(.consent, by: maria).groupID
-            // A user's, a user's who declines, one's who blocks her, and nobody's.
+            // Numbers of a user, of a user who declines, of a user who blocks her, and of nobody.
             var seen: [AppV1.Member] = []
             for number in 1...4 { seen.append(try await service.add(phone(number), to: group, by: maria)) }
             try await service.decline(seen[0].memberID, in: group, by: jose)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `What is declined isn't shown again, and may still be accepted`() async throws {
+    @Test func `A declined invitation isn't shown again, and may still be accepted`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -79,18 +79,18 @@ import Testing
             let id = try await service.add(phone(1), to: group, by: maria).memberID
             for _ in 0..<2 { try await service.decline(id, in: group, by: jose) }
             #expect(try await service.invitationIDs(of: jose).isEmpty)
-            // Whoever has the number next was not asked yet.
+            // The number's next user was not asked yet.
             try await service.apply(released(1, by: jose), claimed(1, by: ana))
             #expect(try await service.invitationIDs(of: ana) == [id])
             #expect(await outcome { try await service.accept(id, in: group, by: jose) } == "INVITATION_NOT_FOUND")
             try await service.apply(released(1, by: ana), claimed(1, by: jose))
-            #expect(try await service.invitationIDs(of: jose).isEmpty, "he said no before")
+            #expect(try await service.invitationIDs(of: jose).isEmpty, "he declined before")
             #expect(try await service.accept(id, in: group, by: jose).userID == jose.description)
             #expect(try await service.count("SELECT count(*) FROM members WHERE declined_by IS NOT NULL") == 0)
         }
     }
 
-    @Test func `Nobody answers for others, nor what isn't theirs to decide`() async throws {
+    @Test func `Nobody answers another user's invitation, or one that isn't for the user to decide`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -102,7 +102,7 @@ import Testing
             )
             for stranger in [ana, maria] {
                 let accepted = await outcome { try await service.accept(id, in: consent, by: stranger) }
-                // Whoever is a member already stays it, whatever they accept.
+                // A member stays a member, whatever they accept.
                 #expect(accepted == (stranger == maria ? "done" : "INVITATION_NOT_FOUND"))
                 #expect(
                     await outcome { try await service.decline(id, in: consent, by: stranger) } == "INVITATION_NOT_FOUND"
@@ -111,13 +111,13 @@ import Testing
             #expect(await outcome { try await service.accept(id, in: confirm, by: jose) } == "INVITATION_NOT_FOUND")
             #expect(await outcome { try await service.accept("x", in: consent, by: jose) } == "INVITATION_NOT_FOUND")
             #expect(await outcome { try await service.accept(other, in: confirm, by: jose) } == "CONFIRMATION_NEEDED")
-            // What needs the group's word may be declined all the same.
+            // An invitation that needs the group's confirmation may be declined all the same.
             try await service.decline(other, in: confirm, by: jose)
             #expect(try await service.invitationIDs(of: jose) == [id])
         }
     }
 
-    @Test func `Whoever is invited by two numbers is a member once`() async throws {
+    @Test func `A user who is invited by two numbers is a member once`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose), claimed(2, by: jose))
@@ -126,7 +126,7 @@ import Testing
             let second = try await service.add(phone(2), to: group, by: maria).memberID
             #expect(try await service.invitationIDs(of: jose) == [second, first])
             #expect(try await service.accept(second, in: group, by: jose).memberID == second)
-            #expect(try await service.accept(first, in: group, by: jose).memberID == second, "he is there already")
+            #expect(try await service.accept(first, in: group, by: jose).memberID == second, "he is a member already")
             #expect(try await service.members(of: group, askedBy: maria).members.map(\.memberID).suffix(1) == [second])
             #expect(try await service.members(of: group, askedBy: maria).members.count == 2)
         }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing changes for an account that is held or closed`() async throws {
+    @Test func `A held or closed account changes nothing`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -168,8 +168,8 @@ import Testing
         }
     }
 
-    /// In the moment of a confirmation or an opening.
-    @Test func `Who is made a member at the same moment can't decline any more`() async throws {
+    /// While a confirmation or an opening is in progress.
+    @Test func `A user who becomes a member at the same moment can't decline any more`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -177,7 +177,7 @@ import Testing
             let id = try await service.add(phone(1), to: group, by: maria).memberID
             let answer = try await service.database.withTransaction { transaction in
                 try await transaction.query("SELECT FROM groups FOR UPDATE")
-                // What a confirmation has looked at by now.
+                // What a confirmation has read by now.
                 let declining = Task { await outcome { try await service.decline(id, in: group, by: jose) } }
                 try await service.database.waitForLockWaits()
                 try await transaction.execute(
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `A member can't accept away what waits for another number of theirs`() async throws {
+    @Test func `A member can't accept away the place that waits for another of their numbers`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -202,7 +202,7 @@ import Testing
             for any in [awaited, MemberID(high: 7, low: 7).description] {
                 #expect(try await service.accept(any, in: group, by: jose).memberID == id)
             }
-            // Whose number it really is finds the place.
+            // The number's real user takes the place.
             try await service.apply(released(2, by: jose), claimed(2, by: ana))
             #expect(try await service.accept(awaited, in: group, by: ana).userID == ana.description)
         }

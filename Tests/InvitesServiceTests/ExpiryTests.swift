@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [AppV1.GroupOpenness.open, .confirm, .consent])
-    func `What has expired is there for nobody, and begins anew when it is added again`(
+    func `An expired place is invisible to everybody, and starts again when it is added again`(
         openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run(groupMembersMax: 2, limits: Self.limits) { service in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `What has expired is cleaned away with the number, what hasn't is not`() async throws {
+    @Test func `Expired places are cleaned up with their number, and others are not`() async throws {
         try await InvitesFixture.run(limits: Self.limits) { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID

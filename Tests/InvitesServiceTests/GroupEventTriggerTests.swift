@@ -6,10 +6,10 @@ import Testing
 
 @testable import InvitesService
 
-/// What triggers write, whatever statement changes a member, a group or whose a number is.
+/// The events that triggers write when a statement changes a member, a group or a number's owner.
 @Suite(.timeLimit(.minutes(5)))
 struct GroupEventTriggerTests {
-    /// A group with an owner, an admin, a plain member and one whom it waits for under a number that somebody has.
+    /// A group with an owner, an admin, a plain member and a pending person, whose number has a user.
     private struct Scene {
         let service: InvitesFixture
         let group = PostgresUUID(high: 1, low: 1)
@@ -48,7 +48,7 @@ struct GroupEventTriggerTests {
             try await database.execute("DELETE FROM group_events")
         }
 
-        /// What a statement has written: kind, then who it is for and the member, by their last digits; a dash for null.
+        /// The events that a statement has written: kind, recipient and member, both by their last digits; a dash for null.
         func events(_ statement: Query) async throws -> [String] {
             try await service.database.execute(statement)
             let rows = try await service.database.execute(
@@ -61,7 +61,7 @@ struct GroupEventTriggerTests {
             return try rows.map { try $0.decode(0, as: String.self) }
         }
 
-        /// Expects what a statement has written.
+        /// Expects the events that a statement has written.
         func expect(
             _ statement: Query,
             _ expected: [String],
@@ -72,7 +72,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A link is told to the one who joins and to the group`() async throws {
+    @Test func `A link is reported to the new member and to the group`() async throws {
         try await Scene.run(openness: "open") { scene in
             let link: Query = """
                 UPDATE members SET user_id = \(scene.meant), linked_at = now() WHERE member_id = \(scene.pending)
@@ -83,7 +83,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A seat that goes to another person is told to both`() async throws {
+    @Test func `A place that goes to another person is reported to both`() async throws {
         try await Scene.run(openness: "open") { scene in
             let move: Query =
                 "UPDATE members SET user_id = \(scene.meant) WHERE user_id = \(scene.plain)"
@@ -91,7 +91,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A role, a name, a doubt and a confirmation are told to the group`() async throws {
+    @Test func `A role, a name, a doubt and a confirmation are reported to the group`() async throws {
         try await Scene.run(openness: "open") { scene in
             for change in [
                 "role = 'admin'", "display_name = 'Ana'", "unconfirmed_at = now()", "confirmed_by = user_id",
@@ -104,16 +104,16 @@ struct GroupEventTriggerTests {
         }
     }
 
-    /// Members are not to know by it that the number is somebody's.
+    /// Members must not learn from it that the number is a user's.
     @Test(arguments: ["confirm", "consent"])
-    func `Who declines is told themselves and nobody else`(openness: String) async throws {
+    func `A user who declines is notified, and nobody else`(openness: String) async throws {
         try await Scene.run(openness: openness) { scene in
             let decline: Query = "UPDATE members SET declined_by = \(scene.meant) WHERE member_id = \(scene.pending)"
             try await scene.expect(decline, ["invitation.changed 4 -"])
         }
     }
 
-    @Test func `An invitation that comes and goes is told to whoever has the number`() async throws {
+    @Test func `An invitation that is added or removed is reported to the number's user`() async throws {
         try await Scene.run(openness: "consent") { scene in
             let remove: Query = "DELETE FROM members WHERE member_id = \(scene.pending)"
             try await scene.expect(remove, ["invitation.changed 4 -", "member.changed - 4"])
@@ -125,7 +125,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A number that changes hands changes the invitations of both, and what those who confirm see`()
+    @Test func `A number that changes hands changes both users' invitations, and what confirming members see`()
         async throws
     {
         try await Scene.run(openness: "confirm") { scene in
@@ -151,7 +151,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `Who confirms isn't told of somebody who declined, or who blocks whoever added them`() async throws {
+    @Test func `Confirming members get no event of a user who declined or blocks the inviter`() async throws {
         try await Scene.run(openness: "confirm") { scene in
             let other = PostgresUUID(high: 2, low: 5)
             let claim: Query = "UPDATE phones SET user_id = \(other)"
@@ -167,7 +167,7 @@ struct GroupEventTriggerTests {
             try await scene.service.forgetEvents()
             try await scene.expect(claim, ["invitation.changed 5 -"])
             _ = try await scene.events(release)
-            // Somebody whom they don't block has added them, too; the owner is still told nothing.
+            // Somebody whom they don't block has added them, too; the owner still gets no event.
             try await database.execute(
                 "UPDATE members SET also_added_by = ARRAY[\(scene.plain)]::uuid[] WHERE user_id IS NULL"
             )
@@ -175,14 +175,14 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A group that is renamed, opened or handed over is told to its members and to those it invites`()
+    @Test func `A group that is renamed, opened or handed over is reported to members and invited users`()
         async throws
     {
         try await Scene.run(openness: "consent") { scene in
             try await scene.expect(
                 "UPDATE groups SET name = 'Climbers'",
                 [
-                    // One for all whom it invites.
+                    // One event for all invited users.
                     "group.changed - -", "invitation.changed - -",
                 ]
             )
@@ -198,7 +198,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A group that is deleted is left by all`() async throws {
+    @Test func `All members leave a deleted group`() async throws {
         try await Scene.run(openness: "open") { scene in
             let delete: Query = """
                 WITH gone AS (DELETE FROM members WHERE group_id = \(scene.group))
@@ -212,7 +212,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `Many who are added at once are told as one`() async throws {
+    @Test func `Many people added together are reported as one event`() async throws {
         try await Scene.run(openness: "open") { scene in
             let add: Query = """
                 INSERT INTO members (group_id, member_id, phone, added_by, added_at)
@@ -223,7 +223,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A request to join reaches who asks and who may confirm`() async throws {
+    @Test func `A request to join is reported to its user and to members who may confirm`() async throws {
         try await Scene.run(openness: "confirm") { scene in
             let (asker, request) = (PostgresUUID(high: 2, low: 9), PostgresUUID(high: 3, low: 9))
             let told = ["invitation.changed 9 -", "member.changed 1 9", "member.changed 2 9"]
@@ -239,7 +239,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A position from before everything makes no more work than a bound, and begins anew`() async throws {
+    @Test func `A position from before all events makes a bounded amount of work, and starts again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let store = GroupEventStore(database: service.database)
@@ -257,9 +257,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A kind of a later version keeps nobody from what they missed, and hides no more behind it`()
-        async throws
-    {
+    @Test func `A later version's kind of event hides no other missed events`() async throws {
         let later = Migration(
             number: InvitesMigrations.all.count + 1,
             name: "a further kind of events",
@@ -287,6 +285,6 @@ struct GroupEventTriggerTests {
 }
 
 extension InvitesFixture {
-    /// Forgets what triggers have written.
+    /// Deletes the events that triggers have written.
     func forgetEvents() async throws { try await database.execute("DELETE FROM group_events") }
 }

@@ -11,7 +11,7 @@ import Testing
 
 /// Links by which people join groups without a number.
 @Suite(.serialized) struct GroupLinkTests {
-    @Test func `Whoever has a link sees the group's name and joins`() async throws {
+    @Test func `A user with a link sees the group's name and joins`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -23,7 +23,7 @@ import Testing
             let preview = try await service.preview(made.token, by: jose)
             #expect(preview.groupID == group && preview.groupName == "Hikers" && preview.openness == .open)
             #expect(!preview.isMember && preview.expiresAt == made.link.expiresAt)
-            #expect(try await service.groups(of: jose).groups.isEmpty, "looking is not joining")
+            #expect(try await service.groups(of: jose).groups.isEmpty, "a preview is not joining")
 
             let joined = try await service.join(by: made.token, jose)
             #expect(joined.groupID == group && joined.groupName == "Hikers" && joined.state == .member)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `Where people are confirmed a link makes a request`() async throws {
+    @Test func `In a group with confirmation a link makes a request`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -63,7 +63,7 @@ import Testing
             #expect(member.memberID == asked.memberID && member.userID == jose.description)
             #expect(try await service.confirm(asked.memberID, as: jose, in: group, by: maria) == member)
             #expect(try await service.invitations(of: jose).invitations.isEmpty)
-            // A plain member neither sees nor decides who asks.
+            // A plain member can neither see nor decide requests.
             let second = try await service.join(by: token, ana).memberID
             #expect(try await service.pending(of: group, askedBy: jose).people.isEmpty)
             #expect(
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `A request can be taken back, and is no place for others`() async throws {
+    @Test func `A request can be taken back, and doesn't take another user's place`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A group that confirms nobody any more takes those who asked`() async throws {
+    @Test func `A group that ends confirmation admits everybody who asked`() async throws {
         try await InvitesFixture.run(groupMembersMax: 4) { service in
             for openness in [AppV1.GroupOpenness.open, .consent] {
                 let maria = someone()
@@ -103,7 +103,7 @@ import Testing
                 let number = openness == .open ? 1 : 2
                 try await service.add(phone(number), to: group, by: maria)
                 _ = try await service.update(group, by: maria, openness: openness)
-                // Whoever was added meanwhile has the place of the last who asked.
+                // A person added by number meanwhile has the place of the last user who asked.
                 let members = try await service.members(of: group, askedBy: maria).members
                 #expect(
                     Set(members.map(\.userID)) == Set(["", maria.description] + people.prefix(2).map(\.description))
@@ -115,23 +115,23 @@ import Testing
         }
     }
 
-    @Test func `A single use is one user's, whatever comes of it`() async throws {
+    @Test func `A single-use link is used by one user, whatever happens to the request`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
             let token = try await service.link(to: group, by: maria, uses: 1).token
-            // Whoever is a member spends none.
+            // A member uses up nothing.
             #expect(try await service.join(by: token, maria).state == .member)
             try await service.join(by: token, jose)
             #expect(await outcome { try await service.join(by: token, ana) } == "LINK_OVER")
             #expect(await outcome { try await service.preview(token, by: ana) } == "LINK_OVER")
             try await service.leave(group, jose)
             #expect(await outcome { try await service.join(by: token, jose) } == "LINK_USED")
-            #expect(try await service.links(of: group, askedBy: maria).isEmpty, "it is used up")
+            #expect(try await service.links(of: group, askedBy: maria).isEmpty, "the link is used up")
         }
     }
 
-    @Test func `Whoever is put out doesn't come back by a link of their own, nor does anybody else`() async throws {
+    @Test func `A removed member's links stop working, for the member and for everybody else`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -146,12 +146,12 @@ import Testing
                 #expect(await outcome { try await service.preview(theirs, by: user) } == "LINK_OVER")
             }
             #expect(try await service.links(of: group, askedBy: maria).count == 1, "the others' links stay")
-            #expect(try await service.join(by: others, jose).state == .member, "whom they let in is theirs to say")
+            #expect(try await service.join(by: others, jose).state == .member, "the owner's links decide themselves")
             #expect(await outcome { try await service.members(of: group, askedBy: jose) } == "done")
         }
     }
 
-    @Test func `Whoever left doesn't come back by their own link, which stays good for others`() async throws {
+    @Test func `A member who left can't return by their own link, which still works for others`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -163,11 +163,11 @@ import Testing
             try await service.leave(group, jose)
             #expect(await outcome { try await service.join(by: token, jose) } == "LINK_USED")
             #expect(try await service.join(by: token, ana).state == .member)
-            #expect(try await service.links(of: group, askedBy: maria).map(\.uses) == [1], "the maker spent none")
+            #expect(try await service.links(of: group, askedBy: maria).map(\.uses) == [1], "its creator used none")
         }
     }
 
-    @Test func `A place that a proof takes takes the links of who had it along`() async throws {
+    @Test func `A proof that takes a place also takes its former user's links`() async throws {
         try await InvitesFixture.run { service in
             let (maria, squatter, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `A full group spends no use`() async throws {
+    @Test func `A full group uses up nothing`() async throws {
         try await InvitesFixture.run(groupMembersMax: 2) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `Many who come at once are as many as the uses`() async throws {
+    @Test func `As many of many concurrent users join as the link has uses`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `A link ends at its time, by revocation, and with its group`() async throws {
+    @Test func `A link ends at its expiry, by revocation, and with its group`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `Only admins and the owner deal with links, and each only with their group's`() async throws {
+    @Test func `Only admins and the owner manage links, and only their own group's`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -256,11 +256,11 @@ import Testing
             }
             let hers = try await service.group(by: ana)
             try await service.revoke(link.link.linkID, of: hers, by: ana)
-            #expect(try await service.join(by: link.token, ana).state == .member, "it was not hers to end")
+            #expect(try await service.join(by: link.token, ana).state == .member, "she could not revoke it")
             let id = try await service.memberID(of: jose, in: group, askedBy: maria)
             try await service.setRole(.admin, of: id, in: group, by: maria)
             #expect(try await service.links(of: group, askedBy: jose).count == 1)
-            // Whoever made it may leave: the link is the group's.
+            // The link's creator may leave: the link belongs to the group.
             let his = try await service.link(to: group, by: jose).token
             try await service.leave(group, jose)
             #expect(
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func `A link is for a time and a number of users that there may be`() async throws {
+    @Test func `A link's lifetime and number of uses are limited`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func `Links are limited a day and a group`() async throws {
+    @Test func `Links are limited per day and per group`() async throws {
         var limits = InvitesFixture.unlimited
         limits.userLinks = .daily("links", countMax: 101)
         try await InvitesFixture.run(limits: limits) { service in
@@ -312,14 +312,14 @@ import Testing
         }
     }
 
-    @Test func `Wrong tokens are counted by user and address, right ones are not`() async throws {
+    @Test func `Wrong tokens are counted by user and address, valid ones are not`() async throws {
         var limits = InvitesFixture.unlimited
         limits.userLinkTries = .daily("link tries", countMax: 3)
         limits.addressLinkTries = .daily("link tries", countMax: 5)
         try await InvitesFixture.run(limits: limits) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let token = try await service.link(to: try await service.group(by: maria), by: maria).token
-            // The same link with another secret, and one of no link.
+            // The same link with another secret, and a token of no link.
             var bytes = try #require(Base64URL.decode(token))
             bytes[31] ^= 1
             let wrong = [Base64URL.encode(bytes), Base64URL.encode([UInt8](repeating: 9, count: 32))]
@@ -330,7 +330,7 @@ import Testing
                         == "LINK_INVALID"
                 )
             }
-            // What hasn't the form of a token is nobody's try.
+            // A malformed token doesn't count as an attempt.
             #expect(await outcome { try await service.preview("x", by: jose) } == "LINK_INVALID")
             #expect(await outcome { try await service.preview(token, by: jose) } == "TOO_MANY_ATTEMPTS")
             #expect(await outcome { try await service.join(by: token, jose) } == "TOO_MANY_ATTEMPTS")
@@ -346,7 +346,7 @@ import Testing
     }
 
     @Test(arguments: [AppV1.GroupOpenness.consent, .confirm])
-    func `Whoever was invited by number and comes by a link is there once`(openness: AppV1.GroupOpenness)
+    func `A user who was invited by number and joins by a link is in the group once`(openness: AppV1.GroupOpenness)
         async throws
     {
         try await InvitesFixture.run { service in
@@ -362,8 +362,8 @@ import Testing
             #expect(joined.memberID == first)
             guard openness == .consent else {
                 #expect(joined.state == .pending)
-                #expect(try await service.links(of: group, askedBy: maria).map(\.uses) == [0], "he waits already")
-                // Who declined and comes by a link has changed their mind.
+                #expect(try await service.links(of: group, askedBy: maria).map(\.uses) == [0], "he is pending already")
+                // A user who declined and then joins by a link has changed their mind.
                 #expect(try await service.join(by: token, ana).memberID == declined)
                 #expect(try await service.confirm(declined, as: ana, in: group, by: maria).userID == ana.description)
                 return

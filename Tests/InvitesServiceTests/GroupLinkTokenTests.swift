@@ -30,7 +30,7 @@ struct GroupLinkTokenTests {
         }
     }
 
-    @Test func `What is not 43 characters of base64url is no token`() {
+    @Test func `A token must be 43 characters of base64url`() {
         let text = GroupLinkToken(of: id).text
         let others = [
             "", String(text.dropLast()), text + "A", text + "=", String(text.dropLast()) + "=",

@@ -107,7 +107,7 @@ struct GroupLogPointTests {
     }
 
     @Test(arguments: [1, 2, 37, 500, 999, 1_000])
-    func `What makes looks fail is found alone within a few looks`(place: Int) {
+    func `A row that makes polls fail is found alone within a few polls`(place: Int) {
         var size = GroupEventBatchSize(max: 1_000)
         var (passed, looks) = (0, 0)
         while size.failuresAlone == 0 {

@@ -9,15 +9,15 @@ import Testing
 
 @testable import InvitesService
 
-/// Who may change what of a group, and what is left after it.
+/// Who may change what in a group, and what is left afterwards.
 @Suite(.serialized) struct GroupManagementTests {
-    /// A group with an owner, an admin, a plain member and one who is awaited by number 9.
+    /// A group with an owner, an admin, a plain member, and a pending person with number 9.
     private struct Party {
         let group: String
         let owner: UserID
         let admin: UserID
         let member: UserID
-        /// The memberships of the three, and of the one who is awaited.
+        /// The memberships of the three, and of the pending person.
         let ids: [String]
 
         init(_ service: InvitesFixture) async throws {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `Groups and members tell roles`() async throws {
+    @Test func `Groups and members have roles`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)
             let roles: [(UserID, AppV1.GroupRole)] = [
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `Members are removed by those who may, and one who isn't there is a success`() async throws {
+    @Test func `Authorized members remove members, and removing a missing one succeeds`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)
             let (group, ids) = (party.group, party.ids)
@@ -90,20 +90,20 @@ import Testing
                 outcome { try await service.remove("x", from: group, by: party.owner) },
             ]
             #expect(refused == Array(repeating: "ROLE_INSUFFICIENT", count: 5) + ["NOT_A_MEMBER", "MEMBER_NOT_FOUND"])
-            // Whom a plain member added they take back.
+            // A plain member can remove a person whom they added.
             let theirs = try await service.add(phone(10), to: group, by: party.member)
             for _ in 0..<2 { try await service.remove(theirs.memberID, from: group, by: party.member) }
             #expect(try await service.count("SELECT count(*) FROM phones WHERE phone = '\(e164(10).dropFirst())'") == 0)
             for id in [ids[2], ids[3]] { try await service.remove(id, from: group, by: party.admin) }
             try await service.remove(ids[1], from: group, by: party.owner)
             #expect(try await service.members(of: group, askedBy: party.owner).members.map(\.memberID) == [ids[0]])
-            // Who was removed sees nothing any more.
+            // A removed user sees nothing of the group any more.
             #expect(try await service.groups(of: party.member).groups.isEmpty)
             #expect(await outcome { try await service.add(phone(11), to: group, by: party.admin) } == "NOT_A_MEMBER")
         }
     }
 
-    @Test func `A number that was taken back isn't linked, and can be added again`() async throws {
+    @Test func `A number that was removed isn't linked, and can be added again`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing of who left or was removed is kept in the group`() async throws {
+    @Test func `The group keeps no data of a user who left or was removed`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)
             try await service.add(phone(12), to: party.group, by: party.member)
@@ -146,7 +146,7 @@ import Testing
                 outcome { try await service.handOver(group, to: ids[2], by: someone()) },
             ]
             #expect(refused == ["ROLE_INSUFFICIENT", "MEMBER_NOT_FOUND", "MEMBER_NOT_FOUND", "NOT_A_MEMBER"])
-            // Nobody gets a group by their number alone.
+            // Nobody becomes an owner merely by a number.
             #expect(
                 await outcome { try await service.handOver(group, to: ids[2], by: owner) } == "MEMBER_NOT_CONFIRMED"
             )
@@ -164,7 +164,7 @@ import Testing
             #expect(members.map(\.role) == [.admin, .admin, .owner, .unspecified, .unspecified])
             #expect(await outcome { try await service.delete(group, by: owner) } == "ROLE_INSUFFICIENT")
             try await service.leave(group, owner)
-            // Who got the group from somebody else leaves it, to whom it would go if their account were closed.
+            // An owner who got the group by a handover leaves it to the user who would inherit it if the account were closed.
             try await service.leave(group, party.member)
             #expect(try await service.group(group, askedBy: party.admin).role == .owner)
             let alone = try await service.members(of: group, askedBy: party.admin).members
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `Groups count for who made them, whoever they are handed to`() async throws {
+    @Test func `A group counts for its creator, also after a handover`() async throws {
         var limits = InvitesFixture.unlimited
         limits.groupsMax = 1
         try await InvitesFixture.run(limits: limits) { service in
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `Names and opennesses are counted, where they are others`() async throws {
+    @Test func `Changes of name and openness are counted if they change something`() async throws {
         var limits = InvitesFixture.unlimited
         limits.userGroupChanges = .daily(limits.userGroupChanges.kind, countMax: 2)
         try await InvitesFixture.run(limits: limits) { service in
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `Roles and owners that change are counted with names and opennesses`() async throws {
+    @Test func `Changes of roles and owners are counted with those of name and openness`() async throws {
         var limits = InvitesFixture.unlimited
         limits.userGroupChanges = .daily(limits.userGroupChanges.kind, countMax: 3)
         try await InvitesFixture.run(limits: limits) { service in
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `Roles are the owner's to give`() async throws {
+    @Test func `Only the owner sets roles`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)
             let (group, ids) = (party.group, party.ids)
@@ -284,12 +284,12 @@ import Testing
                 SELECT (SELECT count(*) FROM groups) + (SELECT count(*) FROM members)
                     + (SELECT count(*) FROM phones WHERE user_id IS NULL)
                 """
-            #expect(try await service.count(left) == 0, "nor a number that nobody has")
+            #expect(try await service.count(left) == 0, "and no number without an owner")
             #expect(try await service.apply(claimed(20, by: someone())) == 0)
         }
     }
 
-    @Test func `An admin inherits before a plain member who was there first`() async throws {
+    @Test func `An admin inherits before a plain member who joined earlier`() async throws {
         try await InvitesFixture.run { service in
             let (owner, first, second) = (someone(), someone(), someone())
             let group = try await service.group(by: owner)
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `A key whose group is gone creates no other, and tells nothing of it`() async throws {
+    @Test func `A key whose group was deleted creates no other, and reveals nothing of it`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let key = GroupID(high: 5, low: 5).description

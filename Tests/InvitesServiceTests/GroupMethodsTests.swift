@@ -46,7 +46,7 @@ import Testing
             } while !token.isEmpty
             #expect(seen.map(\.count) == [3, 3, 1])
             #expect(seen.flatMap { $0 } == made.reversed())
-            // A page that ends with the last group says so.
+            // The page with the last group has no next token.
             #expect(try await service.groups(of: maria, size: 7).nextPageToken.isEmpty)
         }
     }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A page's size and token are checked`() async throws {
+    @Test func `A page's size and token are validated`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -78,7 +78,7 @@ import Testing
             #expect(size.reason == "PAGE_SIZE_INVALID")
             let token = try await failure { try await service.groups(of: maria, token: "x") }
             #expect(token.reason == "INVALID_CURSOR")
-            // A token of one list is none of the other.
+            // One list's token is invalid for the other.
             let members = try await service.members(of: group, askedBy: maria, size: 1)
             let foreign = try await failure {
                 try await service.groups(of: maria, token: members.nextPageToken)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `An outsider can't tell a group that there is from one that isn't`() async throws {
+    @Test func `A non-member can't distinguish an existing group from a missing one`() async throws {
         try await InvitesFixture.run { service in
             let group = try await service.group(by: someone())
             let outsider = someone()
@@ -102,11 +102,11 @@ import Testing
                 #expect(add.reason == "NOT_A_MEMBER")
             }
             #expect(try await service.count("SELECT count(*) FROM members WHERE phone IS NOT NULL") == 0)
-            #expect(try await service.count("SELECT count(*) FROM phones") == 0, "a refused call leaves nothing")
+            #expect(try await service.count("SELECT count(*) FROM phones") == 0, "a refused call stores nothing")
         }
     }
 
-    @Test func `What is no id is no group's`() async throws {
+    @Test func `A malformed id is treated as unknown`() async throws {
         try await InvitesFixture.run { service in
             let group = try await failure { try await service.members(of: "mine", askedBy: someone()) }
             #expect(group.code == .notFound)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `All fields at fault are told at once`() async throws {
+    @Test func `All invalid fields are reported together`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await failure {

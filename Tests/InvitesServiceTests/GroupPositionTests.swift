@@ -24,7 +24,7 @@ struct GroupPositionTests {
         "", "1:1", "0:1:", "5:4:", "5:9:4", "5:9:9", "5:9:7,6", "5:9:6,6", "5:9:x", "-1:3:", "1:1:1",
         "1:18446744073709551615:",
     ])
-    func `What is no snapshot is none`(text: String) {
+    func `A malformed snapshot is rejected`(text: String) {
         #expect(DatabaseSnapshot(text: text) == nil)
     }
 
@@ -63,9 +63,9 @@ struct GroupPositionTests {
         #expect(position.isGood(at: Self.position(snapshot), keptSeconds: 1_000) == isGood)
     }
 
-    /// PostgreSQL would refuse a snapshot that is none, and with it whatever is asked in the same statement.
+    /// PostgreSQL would refuse a malformed snapshot, and with it the whole statement.
     @Test(arguments: [UInt64(20_261_123)])
-    func `Whatever bytes come, a position is none or writes a snapshot`(seed: UInt64) throws {
+    func `Random bytes are either an invalid position or a valid snapshot`(seed: UInt64) throws {
         var random = SeededGenerator(state: seed)
         let good = Self.position(try #require(DatabaseSnapshot(text: "10:20:10,15,19"))).bytes
         for _ in 0..<20_000 {

@@ -6,18 +6,18 @@ import Testing
 
 @testable import InvitesService
 
-/// Histories of changes to the same few groups from many connections, each from a seed, and what must hold after them.
+/// Random histories of concurrent changes to a few groups, each from a seed, and the invariants that must hold afterwards.
 @Suite(.serialized) struct GroupRaceTests {
-    /// What people do in a history, by the numbers of its people.
+    /// The actions in a history; people have numbers.
     private struct World: Sendable {
         let service: InvitesFixture
         let people: [UserID]
         let groups: [String]
-        /// The first of the numbers: person n has number `first + n` where they have one.
+        /// The first phone number: person n has number `first + n`, if any.
         let first: Int
     }
 
-    /// One step of a history, by somebody in some group. What is refused is refused: others were first.
+    /// One step of a history, by some user in some group. A refusal is fine: another call was first.
     private func step(_ world: World, _ generator: inout SeededGenerator) async throws {
         let service = world.service
         let index = Int.random(in: 0..<world.people.count, using: &generator)
@@ -41,7 +41,7 @@ import Testing
                 let openness: [AppV1.GroupOpenness] = [.open, .open, .confirm, .consent]
                 _ = try await service.update(group, by: user, openness: openness[Int(pick % 4)])
             default:
-                // What needs a member to point at.
+                // Actions that need a member as their target.
                 let members = try await service.members(of: group, askedBy: user, size: 100).members
                 let member = members[Int(pick % UInt64(members.count))].memberID
                 switch choice {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: 1...12)
-    func `Whatever happens at once, each group has an owner who is in it, and nobody is there twice`(
+    func `After concurrent changes each group has an owner who is a member, and nobody is in it twice`(
         seed: UInt64
     ) async throws {
         try await InvitesFixture.run(groupMembersMax: 12) { service in
@@ -86,15 +86,15 @@ import Testing
                 }
                 try await tasks.waitForAll()
             }
-            // What was under way while an account was closed is forgotten by the sweep.
+            // Changes concurrent to a closing are deleted by the cleanup.
             service.clock.advance(milliseconds: 60_000)
             await service.parts.cleanup.clean()
             try await check(service, seed)
         }
     }
 
-    /// The closest race: whoever is to be the owner goes in that moment.
-    @Test func `A group that is handed over to somebody who goes keeps an owner`() async throws {
+    /// The closest race: the new owner leaves at the same moment.
+    @Test func `A group that is handed over to a member who leaves keeps an owner`() async throws {
         try await InvitesFixture.run { service in
             let (owner, admin) = (someone(), someone())
             for round in 0..<60 {

@@ -9,10 +9,10 @@ import Testing
 
 @testable import InvitesService
 
-/// What becomes of those who watch where the database refuses some rows, as a damaged page or a query that takes too long would.
+/// What watchers get if the database refuses some rows, as a damaged page or a query that takes too long would.
 @Suite(.timeLimit(.minutes(5)))
 struct GroupWatchFailureTests {
-    /// Makes every statement fail that reads a row which `poison` names: a policy that the service's role is under.
+    /// Makes every statement fail that reads a row named in `poison`: a policy that applies to the service's role.
     private static let policies = """
         CREATE TABLE poison (id uuid PRIMARY KEY);
         CREATE FUNCTION is_whole(wanted uuid) RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -27,7 +27,7 @@ struct GroupWatchFailureTests {
         ANALYZE;
         """
 
-    /// Runs a test on a database with so many members that one group is read by an index.
+    /// Runs a test on a database with so many members that a group is read by an index.
     private static func run(_ body: (InvitesFixture, GroupEventHub) async throws -> Void) async throws {
         let facts = try await TestDatabase.fresh(schema: "invites", hasOwner: true)
         try await InvitesFixture.run(on: facts) { service in
@@ -61,7 +61,7 @@ struct GroupWatchFailureTests {
         try await service.database.execute("INSERT INTO poison (id) VALUES (\(id))")
     }
 
-    @Test func `A change whose recipients can't be read resets those whom it may concern, and the others hear on`()
+    @Test func `A change whose recipients can't be read resets possible ones, and the others still get events`()
         async throws
     {
         try await Self.run { service, hub in
@@ -71,7 +71,7 @@ struct GroupWatchFailureTests {
                 let (asMaria, asAna) = (try await watch.begin(maria), try await watch.begin(ana))
                 var others: [InvitesV1.WatchBegun] = []
                 for user in [jose] + (0..<20).map({ _ in someone() }) { others.append(try await watch.begin(user)) }
-                // Before anything of the group is told.
+                // Before any of the group's events is sent.
                 try await Self.poison(try #require(GroupID(bad)).uuid, service)
                 try await service.database.execute(
                     """
@@ -96,7 +96,7 @@ struct GroupWatchFailureTests {
         }
     }
 
-    @Test func `A log that can't be read is begun anew behind what can't, instead of being tried for ever`()
+    @Test func `A log that can't be read is restarted behind the unreadable part, instead of being retried for ever`()
         async throws
     {
         try await Self.run { service, hub in
@@ -109,7 +109,7 @@ struct GroupWatchFailureTests {
                     "INSERT INTO group_events (kind, group_id, member_id) VALUES ('member.changed', gen_random_uuid(), \(id))"
                 )
                 try await watch.waitForResets(1)
-                // What came before was delivered.
+                // The events before it were delivered.
                 try await watch.wait(begun, for: .groupJoined, in: first)
                 let next = try await service.group(by: maria)
                 try await watch.wait(begun, for: .groupJoined, in: next)
@@ -118,8 +118,8 @@ struct GroupWatchFailureTests {
         }
     }
 
-    /// What comes first is delivered before a look that fails on what is behind it begins anew.
-    @Test func `What a transaction that ended late has, and the rest of it, are read without what is behind them`()
+    /// The first events are delivered before a poll that fails on later ones starts again.
+    @Test func `Events of a transaction that ended late, and the rest of its page, are read without later ones`()
         async throws
     {
         try await Self.run { service, _ in

@@ -8,12 +8,12 @@ import Testing
 
 @testable import InvitesService
 
-/// Random histories from many connections, watched by people who come and go.
+/// Random histories from many connections, with watchers that come and go.
 @Suite(.timeLimit(.minutes(5)))
 struct GroupWatchHistoryTests {
-    /// Five people and eight numbers; each of the writers picks by chance.
+    /// Five people and eight numbers; each of the writers picks at random.
     @Test(arguments: [(1, 1_000), (2, 1_000), (3, 1_000), (4, 3), (5, 1)] as [(UInt64, Int)])
-    func `Of what changes nothing is lost and nothing told twice, however small the pages`(
+    func `No change is lost and none is sent twice, however small the pages`(
         seed: UInt64,
         page: Int
     ) async throws {
@@ -26,7 +26,7 @@ struct GroupWatchHistoryTests {
                 logger: Logger(label: "test")
             )
             let people = (0..<5).map { _ in someone() }
-            // Hers stays hers: what changes in it concerns her throughout.
+            // She always owns her group: its changes concern her throughout.
             let owner = someone()
             let group = try await service.group(by: owner)
             try await service.database.execute("DELETE FROM group_events")
@@ -43,14 +43,14 @@ struct GroupWatchHistoryTests {
                 }
                 let again = try await returning
                 let written = try await Self.written(service, owner: owner, group)
-                // The first change of the end is behind all of them. The others of the end may be in pages to come.
+                // The first change of the end is behind all of them. The others of the end may be in later pages.
                 let end = try await service.group("End", by: owner)
                 try await watch.wait(begun, for: .groupJoined, in: end)
                 try await watch.wait(again.last, for: .groupJoined, in: end)
-                // A look tells what came several times in it once.
+                // A poll sends a change once that it read several times.
                 for all in [watch.told(begun), again.told + watch.told(again.last)] {
                     let told = all.filter { $0.groupID != end }
-                    // A look that comes late sees many members change, and tells them as one.
+                    // A late poll sees many members change, and sends them as one.
                     let many = Set(told.filter { $0.kind == .memberChanged && $0.memberID.isEmpty }.map(\.line))
                     let counts = Dictionary(told.map { ($0.line, 1) }, uniquingKeysWith: +).filter {
                         !many.contains($0.key)
@@ -60,7 +60,7 @@ struct GroupWatchHistoryTests {
                     }
                     #expect(lost.isEmpty, "seed \(seed)")
                     for (line, count) in counts {
-                        #expect(count <= written[line, default: 0], "seed \(seed): \(line) was told \(count) times")
+                        #expect(count <= written[line, default: 0], "seed \(seed): \(line) was sent \(count) times")
                     }
                 }
                 #expect(written.count > 15)
@@ -68,7 +68,7 @@ struct GroupWatchHistoryTests {
         }
     }
 
-    /// Watches, goes and comes back with the position of the moment, again and again. What was told before the last time.
+    /// Watches, leaves and returns with the current position, again and again. Returns what was sent before the last time.
     private static func comeAndGo(
         _ user: UserID,
         seed: UInt64,
@@ -116,7 +116,7 @@ struct GroupWatchHistoryTests {
         }
     }
 
-    /// What concerns the owner, and how often it was written.
+    /// The events that concern the owner, and how often each was written.
     private static func written(_ service: InvitesFixture, owner: UserID, _ group: String) async throws -> [String: Int]
     {
         let rows = try await service.database.query(
@@ -141,12 +141,12 @@ struct GroupWatchHistoryTests {
 }
 
 extension String {
-    /// A Philippine number as people write it, as it is stored.
+    /// A Philippine number as people write it, and as it is stored.
     fileprivate var asStored: String { "63" + dropFirst() }
 }
 
 extension TestWatch {
-    /// Ends a watching: what it was told, and up to where, in one moment.
+    /// Ends a watch; returns what was sent and the position, read together.
     func leave(_ begun: InvitesV1.WatchBegun) -> (told: [AppV1.GroupChange], position: [UInt8]) {
         let moment = toldSoFar(begun)
         hub.end(begun.watchID, on: stream)

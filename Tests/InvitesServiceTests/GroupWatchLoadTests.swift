@@ -25,7 +25,7 @@ struct GroupWatchLoadTests {
         )
     }
 
-    @Test func `Who is in no group hears nothing when somebody leaves thousands of groups at once`() async throws {
+    @Test func `A user without groups gets no events when somebody leaves thousands of groups at once`() async throws {
         try await InvitesFixture.run { service in
             let (watcher, leaver) = (someone(), someone())
             try await service.database.execute(
@@ -58,7 +58,7 @@ struct GroupWatchLoadTests {
 
     /// A page ends within the one transaction that writes all of it. In each group fewer members change than are collapsed into one
     /// change, however many pages were missed.
-    @Test func `Of twelve thousand changes at once a watcher gets all of theirs, in order and once`() async throws {
+    @Test func `Of twelve thousand changes at once a watcher gets all of their own, in order and once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             var groups: [String] = []

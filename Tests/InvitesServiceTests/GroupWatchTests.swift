@@ -10,10 +10,10 @@ import Testing
 
 @testable import InvitesService
 
-/// What those who watch their groups are told, from where, and by whom.
+/// What users who watch their groups get, from which position, and from which replica.
 @Suite(.timeLimit(.minutes(5)))
 struct GroupWatchTests {
-    @Test func `Who lands in a group by a number is told so, and so is the group`() async throws {
+    @Test func `A user who joins a group by a number is notified, and so is the group`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, other) = (someone(), someone(), someone())
             try await TestWatch.run(service.parts.groupEvents) { watch in
@@ -31,7 +31,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Who leaves is told so, and then nothing of the group`() async throws {
+    @Test func `A user who leaves is notified, and then gets nothing of the group`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -43,7 +43,7 @@ struct GroupWatchTests {
                 try await watch.wait(begun, for: .groupLeft, in: group)
                 let count = watch.told(begun).count
                 try await service.add(phone(2), to: group, by: maria)
-                // Hers comes behind it.
+                // Her own group's event comes after it.
                 let own = try await service.group(by: ana)
                 try await watch.wait(begun, for: .groupJoined, in: own)
                 #expect(watch.told(begun).dropFirst(count).allSatisfy { $0.groupID == own })
@@ -51,7 +51,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `What changed while somebody was away is told once`() async throws {
+    @Test func `Changes during a user's absence are sent once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -74,8 +74,8 @@ struct GroupWatchTests {
         }
     }
 
-    /// The order in which transactions begin is not that of their commits.
-    @Test func `What is committed late is told once, whether or not somebody was away`() async throws {
+    /// Transactions may commit in another order than they began.
+    @Test func `Changes that are committed late are sent once, with or without an absence`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -89,7 +89,7 @@ struct GroupWatchTests {
                         VALUES (\(try #require(GroupID(group)).uuid), \(id), '639171234567', \(maria.uuid), now())
                         """
                     )
-                    // Begun after it, and told before it.
+                    // It began later, and is sent earlier.
                     let early = try await service.group("Early", by: maria)
                     try await watch.wait(stays, for: .groupJoined, in: early)
                     return watch.position
@@ -107,7 +107,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `A position that is too old, of another epoch or nobody's begins anew`() async throws {
+    @Test func `A position that is too old, of another epoch or invalid starts again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await TestWatch.run(service.parts.groupEvents) { watch in
@@ -139,7 +139,7 @@ struct GroupWatchTests {
     }
 
     /// The table of the epoch is empty after a crash of PostgreSQL.
-    @Test func `After a crash of the database all begin anew`() async throws {
+    @Test func `After a crash of the database all start again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await TestWatch.run(service.parts.groupEvents) { watch in
@@ -154,7 +154,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Who gets or missed too many changes begins anew, and nobody else does`() async throws {
+    @Test func `A user who gets or missed too many changes starts again, and nobody else does`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana) = (someone(), someone())
             var limits = GroupEventHub.Limits()
@@ -186,7 +186,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Another replica is told by the notification alone`() async throws {
+    @Test func `Another replica gets changes by the notification alone`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             var limits = GroupEventHub.Limits()
@@ -213,7 +213,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `A stream that takes nothing is cut off, and one more than may be isn't opened`() async throws {
+    @Test func `A stream that reads nothing is cut off, and one beyond the limit isn't opened`() async throws {
         try await InvitesFixture.run { service in
             var limits = GroupEventHub.Limits()
             (limits.streamsMax, limits.watchesMax) = (1, 2)
@@ -241,7 +241,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Each who watches is proven by a message, and a stream ends when the server stops`() async throws {
+    @Test func `Each watch proves its user, and a stream ends when the server stops`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let proof = try #require(service.options(for: maria).metadata.first("vestibule-caller-proof"))
@@ -275,7 +275,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Whom a group invites is told of its new name, also later`() async throws {
+    @Test func `Users whom a group invites get its new name, also later`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, stranger) = (someone(), someone(), someone())
             let group = try await service.group(.consent, by: maria).groupID
@@ -297,7 +297,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `A block is told to one's own devices, where it hides an invitation`() async throws {
+    @Test func `A block that hides an invitation is sent to the user's own devices`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, other) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -317,8 +317,8 @@ struct GroupWatchTests {
         }
     }
 
-    /// A limit that the database refuses stands for whatever makes that one statement fail.
-    @Test func `If what somebody missed can't be read, all others hear, and who was away begins anew`() async throws {
+    /// A limit that the database refuses simulates any failure of that one statement.
+    @Test func `If missed changes can't be read, their user starts again, and all others get theirs`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana) = (someone(), someone())
             var limits = GroupEventHub.Limits()
@@ -340,7 +340,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `What changed is forgotten in time, and with the account`() async throws {
+    @Test func `Changes are deleted in time, and with the account`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             _ = try await service.group(by: maria)

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `Who leaves a group that was handed to them leaves it to a member without doubt`() async throws {
+    @Test func `An owner by a handover leaves the group to a member without doubt`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let (group, _, _, ana) = try await Self.scene(service, by: maria)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `Where all others' accounts are closed a group goes with its owner, by leaving or by a closing`()
+    @Test func `If all others' accounts are closed a group is deleted with its owner, by leaving or by a closing`()
         async throws
     {
         try await InvitesFixture.run { service in

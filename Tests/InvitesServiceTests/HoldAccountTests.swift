@@ -13,7 +13,7 @@ import Testing
 
 /// A user without a group is held while another account may absorb theirs.
 @Suite(.serialized) struct HoldAccountTests {
-    @Test func `Nothing changes for a user who is held, and nothing is dropped`() async throws {
+    @Test func `Nothing changes for a held user, and nothing is dropped`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)
@@ -24,7 +24,7 @@ import Testing
             #expect(error.code == .unavailable && error.reason == "ACCOUNT_HELD" && error.retryAfter != nil)
             let event = claimed(1, by: maria)
             #expect(try await failure { try await service.apply(event) }.reason == "ACCOUNT_HELD")
-            // Events of others go on.
+            // Other users' events continue.
             try await service.apply(claimed(2, by: someone()))
             try await service.reopen(maria, absorption)
             #expect(try await service.apply(event) == 1)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever is in a group, or made one, is not held`() async throws {
+    @Test func `A user who is in a group, or created one, is not held`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
@@ -42,14 +42,14 @@ import Testing
             #expect(try await !service.hold(maria, EventID.of(1)))
             #expect(try await !service.hold(jose, EventID.of(2)))
             #expect(try await service.count("SELECT count(*) FROM held_accounts") == 0)
-            // What was refused once stays so, whatever is there now.
+            // A refusal stays, whatever has changed since.
             try await service.database.execute("DELETE FROM members WHERE user_id IS NOT NULL")
             #expect(try await !service.hold(maria, EventID.of(1)))
             #expect(try await service.hold(maria, EventID.of(3)))
         }
     }
 
-    @Test func `Nobody makes a user who is held a member by the number that they had`() async throws {
+    @Test func `A held user doesn't become a member by their former number`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
@@ -64,13 +64,13 @@ import Testing
         }
     }
 
-    @Test func `A call that comes after the end of its absorption holds nobody`() async throws {
+    @Test func `A call after the end of its absorption holds nobody`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await service.reopen(maria, EventID.of(1))
             #expect(try await !service.hold(maria, EventID.of(1)))
             #expect(try await service.hold(maria, EventID.of(2)))
-            // Of another absorption.
+            // A call of another absorption.
             try await service.reopen(maria, EventID.of(1))
             #expect(try await failure { try await service.hold(maria, EventID.of(3)) }.reason == "ACCOUNT_HELD")
             try await service.reopen(maria, EventID.of(2))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A group that is made as its user is held no more is made or refused for that, not for too many`()
+    @Test func `A group created while the hold ends is created or refused for the hold, not for too many groups`()
         async throws
     {
         try await InvitesFixture.run { service in
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `Closing ends the holding, and whoever was forgotten is empty`() async throws {
+    @Test func `Closing ends the hold, and a deleted user counts as empty`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             #expect(try await service.hold(maria, EventID.of(1)))
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `Ids that are none are refused`() async throws {
+    @Test func `Malformed ids are refused`() async throws {
         try await InvitesFixture.run { service in
             let user = someone().description
             let wrong = InvitesV1.CloseIfEmptyRequest.with { ($0.userID, $0.absorptionID) = (user, "x") }
@@ -131,14 +131,14 @@ import Testing
         }
     }
 
-    @Test func `A holding waits for an addition that has the user's number, and sees the member`() async throws {
+    @Test func `A hold waits for an addition of the user's number, and sees the member`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
             let group = try await service.group(by: jose)
             let groupID = try #require(GroupID(group))
             let holding = try await service.database.withTransaction { adding in
-                // As an addition is that has locked the number and looked whether its owner is held.
+                // The state of an addition that has locked the number and checked that its owner isn't held.
                 try await adding.query("SELECT FROM phones WHERE phone = \(String(e164(1).dropFirst())) FOR UPDATE")
                 let holding = Task { try await service.hold(maria, EventID.of(1)) }
                 try await service.database.waitForLockWaits(
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `An addition that waits for a number while its owner is held makes nobody a member`() async throws {
+    @Test func `An addition that waits for a number while its owner is held adds no member`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
@@ -180,9 +180,9 @@ import Testing
         }
     }
 
-    /// Of a holding and what the user gains at the same moment one is first, and the other sees it.
+    /// Of a hold and a concurrent gain of the user one is first, and the other sees it.
     @Test(arguments: 1...3)
-    func `A user who is held has nothing, and one who has something isn't held`(seed: Int) async throws {
+    func `A held user has nothing, and a user who has something isn't held`(seed: Int) async throws {
         try await InvitesFixture.run { service in
             let jose = someone()
             let group = try await service.group(by: jose)
@@ -190,7 +190,7 @@ import Testing
                 let maria = someone()
                 let number = 100 * seed + round
                 try await service.add(phone(number), to: group, by: jose)
-                // She has another number already, by which somebody adds her now.
+                // She already has another number, by which she is being added now.
                 try await service.apply(claimed(number + 50, by: maria))
                 let second = try await service.group(by: jose)
                 let absorption = EventID.of(UInt64(number))
@@ -222,6 +222,6 @@ extension InvitesFixture {
 }
 
 extension EventID {
-    /// An id that a test tells from others.
+    /// A distinct id.
     static func of(_ number: UInt64) -> EventID { EventID(high: 7, low: number) }
 }

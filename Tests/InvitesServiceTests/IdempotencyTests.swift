@@ -7,7 +7,7 @@ import Testing
 
 @testable import InvitesService
 
-/// That a group is created once for each key of a user, and what is told when nobody knows whether it was.
+/// A group is created once for each key of a user, and the error says whether the outcome is unknown.
 @Suite(.serialized) struct IdempotencyTests {
     private static let key = "8e03978e-40d5-43dd-bc93-6894a57f9324"
 
@@ -25,11 +25,11 @@ import Testing
             .group
     }
 
-    @Test func `The same request with the same key is answered with the same group`() async throws {
+    @Test func `The same request with the same key returns the same group`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let first = try await create(service, by: maria, called: "Maria")
-            // A key's letters have no case, a name is compared as it is kept, and who asks may have another name by now.
+            // A key's case doesn't matter, a name is compared as stored, and the user may have another name by now.
             let key = Self.key.uppercased()
             let again = try await create(service, by: maria, name: " Hikers ", called: "Mia", key: key)
             #expect(again == first)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A key that came with another name is refused, and one that is no UUID`() async throws {
+    @Test func `A key that was used with another name is refused, and so is one that is no UUID`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await create(service, by: maria)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `Many at the same moment create one group`() async throws {
+    @Test func `Many concurrent requests create one group`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             for round in 0..<10 {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A key is forgotten after its time, and not before`() async throws {
+    @Test func `A key is deleted after its time, and not before`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let first = try await create(service, by: maria)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Has commits of groups wait for a lock, so that a connection can be broken in one.
+    /// Makes commits of groups wait for a lock, so that a connection can be broken during one.
     private static let slowCommits = Migration(
         number: InvitesMigrations.all.count + 1,
         name: "slow commits",
@@ -111,7 +111,7 @@ import Testing
             """
     )
 
-    /// What is told when the connection breaks while the creation of a group waits for a lock that `sql` takes.
+    /// The error if the connection breaks while the creation of a group waits for a lock that `sql` takes.
     private func broken(at sql: String, key: String) async throws -> RPCError {
         var told: RPCError?
         try await InvitesFixture.run(migrations: InvitesMigrations.all + [Self.slowCommits]) { service in
@@ -125,7 +125,7 @@ import Testing
                     """
                 var killed = 0
                 while killed == 0 {
-                    // Within a transaction the view would go on showing what it showed at the first look.
+                    // Within a transaction the view would keep showing its first result.
                     _ = try await transaction.query("SELECT pg_stat_clear_snapshot()")
                     killed = try await transaction.query(Query(unsafeSQL: kill)).count
                     try await Task.sleep(for: .milliseconds(10))
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `A connection that breaks in the commit is told as unknown, but where asking again does no harm`(
+    func `A connection that breaks in the commit gives an unknown outcome, unless a retry is harmless`(
         hasKey: Bool
     ) async throws {
         let error = try await broken(at: "SELECT pg_advisory_xact_lock(7)", key: hasKey ? Self.key : "")
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// Nothing was done, and that is certain.
-    @Test func `A connection that breaks before the commit is told as one to try again`() async throws {
+    @Test func `A connection that breaks before the commit gives an error to retry`() async throws {
         let error = try await broken(at: "LOCK TABLE groups IN ACCESS EXCLUSIVE MODE", key: "")
         #expect(error.code == .unavailable && error.reason == "DATABASE_UNAVAILABLE")
         #expect(error.retryAfter == .seconds(1))

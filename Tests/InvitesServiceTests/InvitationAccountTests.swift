@@ -8,9 +8,9 @@ import Testing
 
 @testable import InvitesService
 
-/// What is kept of people for invitations, told to others, and forgotten.
+/// Personal data in invitations: what is stored, shown to others, and deleted.
 @Suite(.serialized) struct InvitationAccountTests {
-    @Test func `Nothing of a closed account is left in requests, links, blocks and answers`() async throws {
+    @Test func `A closed account leaves no data in requests, links, blocks and answers`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -22,7 +22,7 @@ import Testing
             try await service.join(by: token, jose)
             try await service.block(ana, by: jose)
             try await service.block(jose, by: ana)
-            // And as an admin of a group, who makes a link and confirms somebody.
+            // Also as an admin of a group, who creates a link and confirms somebody.
             let group = try await service.group(by: maria)
             try await service.join([jose], to: group, by: maria)
             let id = try await service.memberID(of: jose, in: group, askedBy: maria)
@@ -52,7 +52,9 @@ import Testing
         }
     }
 
-    @Test func `Whoever accepts, is confirmed or comes by a link is told of once, with the membership`() async throws {
+    @Test func `A user who accepts, is confirmed or joins by a link is reported once, with the membership`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             service.identity.wantedTypes = ["group.joined"]
             #expect(await service.parts.events.askOnce())
@@ -70,7 +72,7 @@ import Testing
             #expect(try await service.waiting().count == 2)
             try await service.confirm(asked, as: eva, in: confirm, by: maria)
             let joined = try await service.join(by: try await service.link(to: consent, by: maria).token, eva).memberID
-            // One who was waiting to be confirmed when nobody is confirmed any more.
+            // A user who was waiting for confirmation when the group ends it.
             let late = someone()
             let request = try await service.join(by: token, late).memberID
             _ = try await service.update(confirm, by: maria, openness: .consent)
@@ -83,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `While an account is held it joins nothing, and its request waits`() async throws {
+    @Test func `A held account joins nothing, and its request waits`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID

@@ -6,11 +6,11 @@ import Testing
 
 @testable import InvitesService
 
-/// The page "Invitations" says what each openness shows to whom: its table is what the methods answer.
+/// The page "Invitations" says what each openness shows to whom: its table must equal what the methods return.
 struct InvitationPageTests {
     private static let opennesses: [AppV1.GroupOpenness] = [.open, .confirm, .consent]
 
-    /// The rows of the page's first table: what a line says of the three kinds of groups.
+    /// The rows of the page's first table: a row's label and its three kinds of groups.
     private func page() throws -> [[String]] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let page = folder.appending(path: "../../docs/groups/invitations.md")
@@ -22,7 +22,7 @@ struct InvitationPageTests {
         }
     }
 
-    @Test func `The page's table is what is answered`() async throws {
+    @Test func `The page's table equals what the methods return`() async throws {
         var observed: [[String: String]] = []
         for openness in Self.opennesses { observed.append(try await observe(openness)) }
         let rows = try page()
@@ -42,7 +42,7 @@ struct InvitationPageTests {
         }
     }
 
-    /// What happens in a group, by the page's words for it.
+    /// What happens in a group, in the page's words.
     private func observe(_ openness: AppV1.GroupOpenness) async throws -> [String: String] {
         var seen: [String: String] = [:]
         try await InvitesFixture.run { service in
@@ -62,14 +62,14 @@ struct InvitationPageTests {
                 try await service.add(phone(3), to: group, by: ana).state
             )
 
-            /// Whether a member finds out which user has the number, by the lists there are.
+            /// Whether a member learns from the lists which user has the number.
             func sees(_ user: UserID) async throws -> String {
                 let waiting = try await service.pending(of: group, askedBy: user).people.map(\.userID)
                 let members = try await service.members(of: group, askedBy: user).members.map(\.userID)
                 return (waiting + members).contains(jose.description) ? "yes" : "no"
             }
             seen["an admin sees which user has the number"] = try await sees(maria)
-            seen["whoever added the number sees it"] = try await sees(ana)
+            seen["the member who added the number sees it"] = try await sees(ana)
             seen["other plain members see it"] = try await sees(eva)
 
             let isMember = try await !service.groups(of: jose).groups.isEmpty
@@ -89,11 +89,11 @@ struct InvitationPageTests {
                     try await service.confirm(added.memberID, as: jose, in: group, by: ana)
                 }
                 let accepted = await outcome { try await service.accept(added.memberID, in: group, by: jose) }
-                // After the group's word accepting changes nothing.
+                // After the group has confirmed, accepting changes nothing.
                 seen["who decides"] = confirmed == "done" ? "the group" : accepted == "done" ? "the person" : "nobody"
             }
 
-            // Of somebody else, since this one is decided.
+            // Of another person, since this one is decided.
             let late = someone()
             try await service.apply(claimed(4, by: late))
             let other = try await service.add(phone(4), to: group, by: ana).memberID

@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `Whatever happens at once, each person is in a group once and nobody is lost`() async throws {
+    @Test func `In concurrent histories each person is in a group once and nobody is lost`() async throws {
         try await InvitesFixture.run { service in
             let members = Members()
             for seed in 0..<40 {

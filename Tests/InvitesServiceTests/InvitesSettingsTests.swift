@@ -36,7 +36,7 @@ final class InvitesSettingsTests {
         return try InvitesSettings(configuration)
     }
 
-    @Test func `By default the Philippines' mobile numbers are taken, and a thousand members a group`() throws {
+    @Test func `By default Philippine mobile numbers are accepted, and a thousand members per group`() throws {
         let settings = try settings([:])
         #expect(settings.phonePolicy == .philippines)
         #expect(settings.limits.membersMax == 1_000 && settings.limits.membershipsMax == 1_000)
@@ -45,7 +45,7 @@ final class InvitesSettingsTests {
         #expect(settings.inboxRetention == .seconds(7 * 86_400))
     }
 
-    @Test func `Each of it can be changed`() throws {
+    @Test func `Each setting can be changed`() throws {
         let settings = try settings([
             "VESTIBULE_PHONE_REGION": "DE", "VESTIBULE_PHONE_REGIONS": "DE, AT",
             "VESTIBULE_INVITES_GROUP_MEMBERS": "20", "VESTIBULE_INVITES_INBOX_RETENTION": "1d",
@@ -72,7 +72,7 @@ final class InvitesSettingsTests {
         #expect(counts == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     }
 
-    @Test func `All faults are told together`() throws {
+    @Test func `All errors are reported together`() throws {
         let configuration = try Configuration(
             keys: InvitesServer.configurationKeys,
             program: "invites",
@@ -92,12 +92,12 @@ final class InvitesSettingsTests {
         )
     }
 
-    @Test func `How open new groups are has no default`() throws {
-        // As compose hands on what nobody has set.
+    @Test func `The openness of new groups has no default`() throws {
+        // As compose passes on a variable that isn't set.
         let faults = try #require(throws: ConfigurationErrors.self) { try settings(["VESTIBULE_INVITES_OPENNESS": ""]) }
         #expect(faults.faults.map(\.key) == ["VESTIBULE_INVITES_OPENNESS"])
         #expect(faults.faults[0].problem.contains("such as VESTIBULE_INVITES_OPENNESS=confirm"))
-        // Its name before still counts.
+        // Its former name still counts.
         let named = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "consent"]
         #expect(try settings(named).groupOpenness == .consent)
         #expect(throws: ConfigurationErrors.self) { try settings(["VESTIBULE_INVITES_OPENNESS": "wide"]) }

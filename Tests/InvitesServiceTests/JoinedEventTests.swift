@@ -9,9 +9,9 @@ import Testing
 
 @testable import InvitesService
 
-/// What targets of webhooks are told of who landed in a group.
+/// The events of new members that webhook targets get.
 @Suite(.serialized) struct JoinedEventTests {
-    @Test func `While nobody wants to know nothing is written`() async throws {
+    @Test func `Without a target nothing is written`() async throws {
         try await InvitesFixture.run { service in
             service.identity.wantedTypes = ["phone.changed", "account.created"]
             #expect(await service.parts.events.askOnce())
@@ -23,11 +23,11 @@ import Testing
             try await service.apply(claimed(2, by: ana))
             #expect(try await service.members(of: group, askedBy: ana).members.count == 3)
             #expect(try await service.waiting().isEmpty)
-            #expect(try await service.count("SELECT count(*) FROM wanted_events") == 0, "what others tell is theirs")
+            #expect(try await service.count("SELECT count(*) FROM wanted_events") == 0, "other services' types")
         }
     }
 
-    @Test func `Whoever is added or linked is told once, with the membership, and who makes a group is not`()
+    @Test func `A user who is added or linked is reported once, with the membership, and a group's creator is not`()
         async throws
     {
         try await InvitesFixture.run { service in
@@ -49,10 +49,10 @@ import Testing
             try await service.apply(claim)
             let told = ["\(jose) \(group) \(added.memberID)", "\(ana) \(group) \(pending.memberID)"]
             #expect(try await service.waiting() == told)
-            // One who is in the group already only has another number.
+            // A user who is in the group already only has another number.
             try await service.add(phone(3), to: group, by: maria)
             try await service.apply(claimed(3, by: ana))
-            // Nor does anybody land who added themselves by their next number.
+            // A user who adds themselves by their next number isn't reported either.
             try await service.add(phone(4), to: group, by: maria)
             try await service.apply(claimed(4, by: maria))
             #expect(try await service.waiting() == told)
@@ -73,8 +73,8 @@ import Testing
         }
     }
 
-    /// By the same id a receiver would take it for what it has heard.
-    @Test func `A place that was taken and is accepted later is told under another id`() async throws {
+    /// With the same id a receiver would take it for a repetition.
+    @Test func `A place that was taken and is accepted later is reported with another id`() async throws {
         try await InvitesFixture.run { service in
             service.identity.wantedTypes = ["group.joined"]
             #expect(await service.parts.events.askOnce())
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `What wasn't told yet of an account that was closed goes with it`() async throws {
+    @Test func `Waiting events of a closed account are deleted with it`() async throws {
         try await InvitesFixture.run { service in
             service.identity.wantedTypes = ["group.joined"]
             #expect(await service.parts.events.askOnce())
@@ -106,7 +106,7 @@ import Testing
             )
             try await service.close(jose)
             #expect(try await service.waiting() == ["\(ana) \(group) \(kept.memberID)"])
-            // What nobody takes for a month goes too.
+            // An event that isn't delivered for a month is deleted too.
             service.clock.advance(milliseconds: 34 * 86_400_000)
             await service.parts.cleanup.clean()
             #expect(try await service.waiting().isEmpty)
@@ -115,7 +115,7 @@ import Testing
 }
 
 extension InvitesFixture {
-    /// The events that wait, oldest first, as `user group member`.
+    /// The waiting events, oldest first, as `user group member`.
     func waiting() async throws -> [String] {
         try await database.query(
             "SELECT concat_ws(' ', user_id, data ->> 'group_id', data ->> 'member_id') FROM work ORDER BY id"

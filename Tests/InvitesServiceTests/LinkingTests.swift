@@ -6,7 +6,7 @@ import Testing
 @testable import InvitesService
 
 @Suite(.serialized) struct LinkingTests {
-    @Test func `A number that nobody has waits, and becomes a member when it is claimed`() async throws {
+    @Test func `A number without a user waits, and becomes a member when it is claimed`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let jose = someone()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `A number that a user has makes a member at once`() async throws {
+    @Test func `A user's number makes a member at once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let jose = someone()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `The same number again is the member there is, in every notation and state`() async throws {
+    @Test func `The same number again is the existing member, in every notation and state`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let jose = someone()
@@ -52,7 +52,7 @@ import Testing
             let linked = try await service.add("00" + e164(1).dropFirst(), to: group, by: maria)
             #expect(linked.memberID == first.memberID)
             #expect(linked.state == .member)
-            // When the member has given the number up since it is awaited beside; and who is there by it alone adds nobody.
+            // After the member gave it up, the number waits in a second place; its user then adds nobody.
             try await service.apply(released(1, by: jose))
             #expect(await outcome { try await service.add(phone(1), to: group, by: jose) } == "MEMBER_UNCONFIRMED")
             let awaited = try await service.add(phone(1), to: group, by: maria)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `A number's new owner is added beside who was added by it before`() async throws {
+    @Test func `A number's new owner is added beside the user who was added by it before`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let jose = someone()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A release that comes late takes nothing from the new owner`() async throws {
+    @Test func `A late release takes nothing from the new owner`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let jose = someone()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `A user who is in the group already is in it once`() async throws {
+    @Test func `A user who is a member already is in the group once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria, called: "Maria")
@@ -144,14 +144,14 @@ import Testing
                     for event in events { try await service.apply(event) }
                 }
                 let members = try await service.members(of: group, askedBy: maria).members
-                // The first number is awaited again: it may be somebody else's by now.
+                // The group waits for the first number again: its user may be another by now.
                 #expect(members.map(\.userID) == [maria.description, jose.description, ""])
                 #expect(members[1].memberID == first.memberID && members[2].phoneNumber == e164(1))
             }
         }
     }
 
-    @Test func `A full group takes nobody new, and knows who is there`() async throws {
+    @Test func `A full group accepts nobody new, and finds existing members`() async throws {
         try await InvitesFixture.run(groupMembersMax: 3) { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -161,7 +161,7 @@ import Testing
             #expect(error.code == .failedPrecondition)
             #expect(error.reason == "GROUP_FULL")
             #expect(try await service.add(phone(2), to: group, by: maria).state == .pending)
-            // Those who wait still get in.
+            // Pending people still get in.
             #expect(try await service.apply(claimed(1, by: someone())) == 1)
         }
     }

@@ -4,7 +4,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 
-/// Plays the identity service: hears of events.
+/// Simulates the identity service: receives events.
 final class ListeningIdentity: Sendable {
     private struct State {
         var wantedTypes: [String] = []
@@ -12,16 +12,16 @@ final class ListeningIdentity: Sendable {
     }
     private let state = Mutex(State())
 
-    /// What targets want to be told of.
+    /// The event types that webhook targets want.
     var wantedTypes: [String] {
         get { state.withLock { $0.wantedTypes } }
         set { state.withLock { $0.wantedTypes = newValue } }
     }
 
-    /// The events that were told, in their order.
+    /// The received events, in order.
     var events: [IdentityV1.ServiceEvent] { state.withLock { $0.events } }
 
-    /// What calls it.
+    /// A client of the simulated service.
     var router: Router {
         var answers = IdentityServiceDouble.Answers()
         answers.acceptEvents = { request, _ in

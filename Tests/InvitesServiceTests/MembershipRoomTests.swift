@@ -8,7 +8,7 @@ import Testing
 
 @testable import InvitesService
 
-/// How many groups somebody may be in, by whatever way they come, and how many may await their number.
+/// How many groups a user may be in, however they join, and how many may wait for one number.
 @Suite(.timeLimit(.minutes(5)))
 struct MembershipRoomTests {
     private static func run(max: Int, _ body: (InvitesFixture) async throws -> Void) async throws {
@@ -22,7 +22,7 @@ struct MembershipRoomTests {
         try await service.groups(of: user, size: 100).groups.map(\.groupID)
     }
 
-    @Test func `Nobody comes into more groups by making, joining, accepting or being confirmed`() async throws {
+    @Test func `A user at the limit can't create, join, accept or be confirmed`() async throws {
         try await Self.run(max: 3) { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -44,7 +44,7 @@ struct MembershipRoomTests {
             #expect(batch.map(\.refusal.reason) == [full, ""])
             let error = try await failure { try await service.group(by: jose) }
             #expect(error.code == .failedPrecondition)
-            // Nothing was spent or lost by it: with room each way is open again.
+            // Nothing was used up or lost by it: once there is room each way works again.
             let own = try await Self.groups(of: jose, service)
             try await service.leave(own[0], jose)
             #expect(try await service.join(by: token, jose).state == .member)
@@ -58,7 +58,7 @@ struct MembershipRoomTests {
         }
     }
 
-    @Test func `Others who add a user to many groups keep them from none of their choice`() async throws {
+    @Test func `Others who add a user to many groups take no room for the user's own choice`() async throws {
         try await Self.run(max: 3) { service in
             let (maria, stranger, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -73,7 +73,7 @@ struct MembershipRoomTests {
                 let added = await outcome { try await service.add(phone(1), to: imposed, by: stranger) }
                 #expect(added == (isFull ? full : "done"))
             }
-            // Made a member by the wish of others in vain, and by his own with room for as many again.
+            // Others can't add him any more; he himself has room for as many groups again.
             let request = try #require(try await service.pending(of: confirm, askedBy: maria).people.first).memberID
             try await service.confirm(request, as: jose, in: confirm, by: maria)
             try await service.accept(invited, in: consent, by: jose)
@@ -83,7 +83,7 @@ struct MembershipRoomTests {
         }
     }
 
-    @Test func `A claim takes as many places as there is room for, and the others come when there is room again`()
+    @Test func `A claim takes as many places as there is room for, and the others when there is room again`()
         async throws
     {
         try await Self.run(max: 3) { service in
@@ -114,7 +114,7 @@ struct MembershipRoomTests {
         }
     }
 
-    @Test func `Opening a group takes in those who have room, and keeps the others waiting`() async throws {
+    @Test func `Opening a group admits users who have room, and keeps the others waiting`() async throws {
         try await Self.run(max: 2) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -134,7 +134,7 @@ struct MembershipRoomTests {
         }
     }
 
-    @Test func `One number is awaited by so many groups, whoever adds it`() async throws {
+    @Test func `The number of groups that wait for one number is limited, also over several inviters`() async throws {
         try await Self.run(max: 3) { service in
             var groups: [(id: String, owner: UserID)] = []
             for _ in 0..<4 {
@@ -144,7 +144,7 @@ struct MembershipRoomTests {
             for group in groups.prefix(3) { try await service.add(phone(1), to: group.id, by: group.owner) }
             let (last, owner) = groups[3]
             #expect(await outcome { try await service.add(phone(1), to: last, by: owner) } == "MEMBER_GROUPS_FULL")
-            // What is awaited already is found, and other numbers are free.
+            // A number that waits already is found, and other numbers can be added.
             try await service.add(phone(1), to: groups[0].id, by: groups[0].owner)
             try await service.add(phone(2), to: last, by: owner)
             let waiting = try #require(
@@ -158,7 +158,7 @@ struct MembershipRoomTests {
         }
     }
 
-    @Test func `Additions of one number at the same moment pass no bound`() async throws {
+    @Test func `Concurrent additions of one number exceed no limit`() async throws {
         try await Self.run(max: 5) { service in
             let jose = someone()
             try await service.apply(claimed(1, by: jose))

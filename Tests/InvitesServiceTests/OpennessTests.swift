@@ -7,9 +7,9 @@ import Testing
 
 @testable import InvitesService
 
-/// How open a group is decides what adding a number comes to, and what it gives away.
+/// A group's openness decides what adding a number does, and what it reveals.
 @Suite(.serialized) struct OpennessTests {
-    @Test func `A group is as open as its creator says, else as the deployment has it`() async throws {
+    @Test func `A group's openness is its creator's choice, or else the deployment's`() async throws {
         try await InvitesFixture.run(groupOpenness: .confirm) { service in
             let maria = someone()
             let closed = try await service.group(.consent, by: maria)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [AppV1.GroupOpenness.confirm, .consent])
-    func `A registered number waits where the group isn't open`(openness: AppV1.GroupOpenness) async throws {
+    func `A user's number waits if the group isn't open`(openness: AppV1.GroupOpenness) async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `In a group of consent a member's other number answers as one that nobody has`() async throws {
+    @Test func `In a group with consent a member's other number looks like one without a user`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `A group that becomes open links all whose numbers are users'`() async throws {
+    @Test func `A group that becomes open links all numbers of users`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, closed) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -63,13 +63,13 @@ import Testing
             #expect(members.map(\.userID) == [maria.description, jose.description, "", ""])
             #expect(members.map(\.phoneNumber) == ["", e164(1), e164(3), e164(4)], "who waited twice is there once")
             #expect(try await service.apply(claimed(4, by: someone())) == 1)
-            // Opening what is open changes nothing.
+            // Opening an open group changes nothing.
             _ = try await service.update(group, by: maria, openness: .open)
             #expect(try await service.members(of: group, askedBy: maria).members.count == 4)
         }
     }
 
-    @Test func `While a member to be is held a group doesn't become open`() async throws {
+    @Test func `A group doesn't become open while a future member is held`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -84,9 +84,9 @@ import Testing
         }
     }
 
-    /// Whoever is added while a group becomes open is linked by one of both.
+    /// A person added while a group becomes open is linked by the addition or by the opening.
     @Test(arguments: 1...3)
-    func `A group that becomes open while people are added leaves nobody waiting`(seed: Int) async throws {
+    func `A group that becomes open during additions leaves nobody waiting`(seed: Int) async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let numbers = (0..<10).map { 100 * seed + $0 }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A group opens however many are adding to it at the same moment`() async throws {
+    @Test func `A group can be opened during any number of additions`() async throws {
         var limits = InvitesFixture.unlimited
         limits.userGroupChanges = .daily("changes", countMax: 1_000)
         try await InvitesFixture.run(limits: limits) { service in

@@ -7,9 +7,9 @@ import Testing
 
 @testable import InvitesService
 
-/// What becomes of the place that somebody has by another number, when a proof takes the one that they are held by.
+/// The place that a user has by a second number, when a proof takes the number of their membership.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OtherPlaceTests {
-    /// A group's rows: who is in it by which number, `-` for whoever is awaited.
+    /// A group's rows: the member and the number, `-` for a pending person.
     private func rows(of group: String, _ service: InvitesFixture) async throws -> [String] {
         try await service.database.query(
             Query(
@@ -21,7 +21,7 @@ import Testing
         ).map { try $0.decode(0, as: String.self) }
     }
 
-    @Test func `A proof of one number leaves the place that its loser has by another`() async throws {
+    @Test func `A proof of one number leaves its loser's place by another number`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
@@ -30,14 +30,14 @@ import Testing
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(mallory) 1"])
             #expect(try await service.apply(taken(1, by: jose, from: mallory)) == 2)
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1", "\(mallory) 2"])
-            // Also where it goes in the next event, or the same batch.
+            // Also if that one is lost in the next event, or in the same batch.
             try await service.apply(released(2, by: mallory), claimed(2, by: maria), released(2, by: maria))
             #expect(try await rows(of: group, service).contains("\(jose) 1"))
             #expect(try await service.count("SELECT count(*) FROM merged_numbers") == 0)
         }
     }
 
-    @Test func `Nothing of somebody is left where a proof took their place, once their account is closed`() async throws
+    @Test func `After a proof took a user's place, closing the account leaves no data`() async throws
     {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `Two numbers that are lost at once are both awaited`() async throws {
+    @Test func `Two numbers that are lost at once both wait`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `Where the invited decide, the other number is an invitation again`() async throws {
+    @Test func `In a group with consent the other number is an invitation again`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Groups come before members in every order of locks.
+    /// Locks are always taken on groups before members.
     @Test func `A claim holds no member's row while it waits for the group`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
@@ -88,7 +88,7 @@ import Testing
             let id = try #require(GroupID(group)).uuid
             let claiming = try await service.database.withTransaction { transaction in
                 try await transaction.query("SELECT FROM groups WHERE group_id = \(id) FOR UPDATE")
-                // The number merges into his place.
+                // The number is merged into his place.
                 let claiming = Task { await outcome { try await service.apply(claimed(2, by: jose)) } }
                 try await service.database.waitForLockWaits()
                 let rows = try await transaction.query(

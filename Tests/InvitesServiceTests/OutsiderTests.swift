@@ -6,9 +6,9 @@ import Testing
 
 @testable import InvitesService
 
-/// Whoever may not do something waits for nobody's number, and has none locked.
+/// An unauthorized user waits for nobody's number, and locks none.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OutsiderTests {
-    @Test func `Who may not is refused before a number is locked`() async throws {
+    @Test func `An unauthorized call is refused before a number is locked`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, jose, stranger) = (someone(), someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `Who has made a link and left since is kept nowhere by those who join by it`() async throws {
+    @Test func `A link's creator who left is not stored by users who join by the link`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, jose) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -51,7 +51,7 @@ import Testing
             let links = service.parts.groupMethods.links
             let visit = GroupLinkStore.Visit(userID: jose, addressCode: nil, nowMilliseconds: 1_700_000_000_500)
             let target = try await links.target(of: token, visit, limits: InvitesFixture.unlimited, deadline: nil)
-            // In the moment between.
+            // Between the two steps.
             try await service.leave(group, ana)
             _ = try await links.join(
                 target,

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: 0..<12)
-    func `Whatever becomes of numbers, each one that was invited is in its group once, and doubts are right`(
+    func `In any history of numbers, each invited one is in its group once, and doubts are right`(
         seed: UInt64
     ) async throws {
         try await InvitesFixture.run { service in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import InvitesService
 
-/// That a user has proven a number, and from whom it was taken by that.
+/// The event that a user has proven a number, and from whom that took it.
 func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.PhoneEvent {
     var event = claimed(number, by: user)
     event.claimed.isProven = true
@@ -16,9 +16,9 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
     return event
 }
 
-/// What becomes of members when their number changes hands.
+/// What happens to members when their number changes hands.
 @Suite(.serialized) struct PhoneLossTests {
-    /// A group's rows, oldest first: who is in it by which number, `?` while in doubt, `-` for whoever is awaited.
+    /// A group's rows, oldest first: the member and the number, `?` while in doubt, `-` for a pending person.
     private func rows(of group: String, _ service: InvitesFixture) async throws -> [String] {
         try await service.database.query(
             Query(
@@ -31,19 +31,19 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         ).map { try $0.decode(0, as: String.self) }
     }
 
-    @Test func `Whoever gives the number up stays in doubt, and the group awaits the number beside`() async throws {
+    @Test func `A member who gives the number up is in doubt, and the number waits in a second place`() async throws {
         try await InvitesFixture.run(groupMembersMax: 2) { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
             let member = try await service.add(phone(1), named: "Jose", to: group, by: maria)
             try await service.apply(claimed(1, by: jose))
-            // The group is full, and nobody's place is lost.
+            // The group is full, and nobody loses a place.
             try await service.apply(released(1, by: jose))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "- 1"])
             let listed = try await service.members(of: group, askedBy: jose).members
             #expect(listed.map(\.displayName) == ["", "Jose", "Jose"])
             #expect(listed[1].memberID == member.memberID && listed[2].state == .pending)
-            // The same once more, as of a delivery that is repeated under another id.
+            // Repeated, as by a redelivery with another id.
             try await service.apply(released(1, by: jose))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "- 1"])
             try await service.apply(claimed(1, by: jose))
@@ -51,12 +51,12 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `The next one with the number has the place beside, and whoever had it stays in doubt`() async throws {
+    @Test func `The number's next user gets the second place, and its former user stays in doubt`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
             try await service.add(phone(1), to: group, by: maria)
-            // In one batch, in which each sees what those before did.
+            // In one batch, in which each event sees the effects of the earlier ones.
             try await service.apply(claimed(1, by: jose), released(1, by: jose), claimed(1, by: ana))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "\(ana) 1"])
             try await service.apply(released(1, by: ana), claimed(1, by: jose))
@@ -64,7 +64,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A proof takes the place of whoever is there by the number alone`() async throws {
+    @Test func `A proof takes the place of a member who is there by the number alone`() async throws {
         try await InvitesFixture.run { service in
             service.identity.wantedTypes = ["group.joined"]
             #expect(await service.parts.events.askOnce())
@@ -75,10 +75,10 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             #expect(try await service.apply(taken(1, by: jose, from: mallory)) == 1)
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1"])
             let listed = try await service.members(of: group, askedBy: jose).members
-            #expect(listed[1].memberID == member.memberID, "shares are of the place")
+            #expect(listed[1].memberID == member.memberID, "shares belong to the place")
             let error = try await failure { try await service.members(of: group, askedBy: mallory) }
             #expect(error.reason == "NOT_A_MEMBER")
-            // Both landings are told, each by an id of its own.
+            // Both joins are reported, each with its own id.
             let told = "SELECT count(DISTINCT event_id) FROM work WHERE data ->> 'type' = 'group.joined'"
             #expect(try await service.count(told) == 2)
             #expect(try await service.count("SELECT count(*) FROM work WHERE user_id = '\(jose)'") == 1)
@@ -110,7 +110,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `Where the prover is in the group already the place goes`() async throws {
+    @Test func `If the prover is a member already, the place is removed`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: mallory), claimed(2, by: jose))
@@ -121,7 +121,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A confirmed member who gives the number up is in no doubt`() async throws {
+    @Test func `A confirmed member who gives the number up isn't in doubt`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -135,7 +135,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A release by deletion leaves no doubt and nothing that waits`() async throws {
+    @Test func `A release by deletion leaves no doubt and nothing pending`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -150,7 +150,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A claim by proof of a closed account puts whoever lost the number in doubt all the same`() async throws
+    @Test func `A claim by proof of a closed account still puts the number's former user in doubt`() async throws
     {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
@@ -163,9 +163,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `Only so many are in doubt for one number: the next ones lose the place that they had by it`()
-        async throws
-    {
+    @Test func `Only so many members per number stay in doubt, and further ones lose their place`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -180,13 +178,13 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A number that merged into a member is awaited again when its user loses it`() async throws {
+    @Test func `A merged number waits again when its user loses it`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: jose))
             let group = try await service.group(by: maria)
             for number in 1...3 { try await service.add(phone(number), to: group, by: maria) }
-            // Merges by a claim; a number of somebody who is in the group merges as it is added.
+            // It is merged by a claim; a member's number is merged when it is added.
             try await service.apply(released(1, by: jose), claimed(2, by: jose))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "- 1", "- 3"])
             try await service.apply(claimed(4, by: maria))
@@ -199,7 +197,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `Merged numbers go with the account and with the group`() async throws {
+    @Test func `Merged numbers are deleted with the account and with the group`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import InvitesService
 
-/// One number that several members have added: whom its user blocks, and whom not.
+/// One number that several members have added, of whom its user blocks some.
 @Suite(.serialized) struct SeveralInvitersTests {
     /// A group of Maria's that Ana has joined, and José, who has number 1 and blocks Maria.
     private struct Scene {
@@ -25,17 +25,17 @@ import Testing
         }
     }
 
-    @Test func `Whom somebody blocks hides nobody else's invitation`() async throws {
+    @Test func `Blocking one inviter hides no other inviter's invitation`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .consent)
             let hers = try await service.add(phone(1), named: "Joey", to: scene.group, by: scene.maria)
             #expect(try await service.invitations(of: scene.jose).invitations.isEmpty)
             let anas = try await service.add(phone(1), named: "Jose", to: scene.group, by: scene.ana)
-            #expect(anas == hers, "she learns as little as before")
+            #expect(anas == hers, "she sees as little as before")
             let shown = try await service.invitations(of: scene.jose).invitations
             #expect(shown.map(\.memberID) == [hers.memberID])
             #expect(shown.map(\.addedByUserID) == [scene.ana.description])
-            // Once she leaves, nothing of her is kept.
+            // Once she leaves, nothing of her is stored.
             #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 1)
             try await service.leave(scene.group, scene.ana)
             #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 0)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `The invited accepts whom they don't block`() async throws {
+    @Test func `The invited user accepts an inviter whom they don't block`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .consent)
             let id = try await service.add(phone(1), to: scene.group, by: scene.maria).memberID
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `Whom the person blocks isn't shown them, and others confirm`() async throws {
+    @Test func `A blocked inviter isn't shown the person, and others confirm`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .confirm)
             let (group, maria, ana, jose) = (scene.group, scene.maria, scene.ana, scene.jose)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `In an open group whoever comes later is a member if anybody whom they don't block has added them`()
+    @Test func `In an open group a later user of the number is a member if an inviter whom they don't block added it`()
         async throws
     {
         try await InvitesFixture.run { service in
@@ -88,7 +88,9 @@ import Testing
         }
     }
 
-    @Test func `Nobody is noted beside a refusal that leaves nothing else, and only so many are`() async throws {
+    @Test func `An inviter isn't recorded if the addition is otherwise refused, and their number is limited`()
+        async throws
+    {
         var limits = InvitesFixture.unlimited
         limits.userAdds = .daily("adds", countMax: 1)
         try await InvitesFixture.run(limits: limits) { service in
@@ -97,7 +99,7 @@ import Testing
             for person in people {
                 let token = try await service.link(to: scene.group, by: scene.maria, uses: 1).token
                 try await service.join(by: token, person)
-                // One is added, which is all that this user may; then the number that is awaited is noted beside one that is refused.
+                // This user may add one more: then the pending number records the inviter, and the next number is refused.
                 let own = try await service.group(by: person)
                 try await service.add(phone(9), to: own, by: person)
             }
@@ -112,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `A refusal that only notes somebody leaves no count`() async throws {
+    @Test func `A refusal that only records an inviter isn't counted`() async throws {
         var limits = InvitesFixture.unlimited
         limits.addressAdds = .daily("adds", countMax: 1)
         try await InvitesFixture.run(limits: limits) { service in
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `A second addition in a group of consent tells nobody that they are blocked`() async throws {
+    @Test func `A second addition in a group with consent doesn't reveal a block`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .consent)
             let id = try await service.add(phone(1), to: scene.group, by: scene.ana).memberID
@@ -149,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `Who declined isn't taken in by another addition once the group is open`() async throws {
+    @Test func `A user who declined isn't admitted by another addition once the group is open`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -166,7 +168,7 @@ import Testing
         }
     }
 
-    /// How somebody goes out of a group.
+    /// How a member leaves a group.
     enum Exit: CaseIterable, Sendable { case leaving, removal, closing }
 
     /// A group of Maria's in which Ana has added José, who blocks her, and which she has left since.
@@ -196,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: Exit.allCases)
-    func `What somebody whom they block has left behind is nothing to them, until another adds them`(_ exit: Exit)
+    func `A blocked inviter's pending place has no effect until another member adds the number`(_ exit: Exit)
         async throws
     {
         try await InvitesFixture.run { service in
@@ -235,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `Who added somebody next stands in for the first who leaves`() async throws {
+    @Test func `If the first inviter leaves, the next one replaces them`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, bea, jose) = (someone(), someone(), someone(), someone())
             let group = try await service.group(.open, by: maria).groupID
@@ -257,7 +259,7 @@ import Testing
         }
     }
 
-    @Test func `Who declines after it declines whoever adds them then`() async throws {
+    @Test func `A user who declines afterwards also declines later inviters`() async throws {
         try await InvitesFixture.run { service in
             let (group, maria, jose, id) = try await abandoned(service, .consent, .leaving)
             try await service.add(phone(1), to: group, by: maria)
@@ -270,7 +272,7 @@ import Testing
         }
     }
 
-    @Test func `Who declined by one number is no stranger by another one`() async throws {
+    @Test func `A user who declined by one number can still join by another`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: jose))
@@ -279,7 +281,7 @@ import Testing
             let declined = try await service.add(phone(1), to: group, by: maria).memberID
             try await service.decline(declined, in: group, by: jose)
             _ = try await service.update(group, by: maria, openness: .open)
-            // Nothing of this number was declined, and nobody could ever take up what waits for it here.
+            // This number was not declined, and its place here could never be taken up otherwise.
             let member = try await service.add(phone(2), to: group, by: maria)
             #expect(member.state == .member && member.userID == jose.description)
             #expect(try await service.groups(of: jose).groups.count == 1)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import InvitesService
 
-/// A gateway's stream, and what was told on it to each who watches.
+/// A gateway's stream, and what each watcher received on it.
 final class TestWatch: Sendable {
     private struct State {
         var begun: [UInt64: InvitesV1.WatchBegun] = [:]
@@ -39,7 +39,7 @@ final class TestWatch: Sendable {
         }
     }
 
-    /// A stream of a hub that runs.
+    /// A stream of a running hub.
     static func open(_ hub: GroupEventHub, _ body: (TestWatch) async throws -> Void) async throws {
         let stream = try #require(hub.open())
         let watch = TestWatch(hub, stream)
@@ -78,11 +78,11 @@ final class TestWatch: Sendable {
 
     var position: [UInt8] { state.withLock { $0.position } }
     var resets: Int { state.withLock { $0.resets } }
-    /// How often one began anew by itself.
+    /// How often a watcher started again without a request.
     func resets(of begun: InvitesV1.WatchBegun) -> Int { state.withLock { $0.anew[begun.watchID] ?? 0 } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Has somebody watch, and waits until it has begun.
+    /// Starts a user's watch, and waits until it has begun.
     func begin(_ user: UserID, from start: GroupEventState.Start = .now) async throws -> InvitesV1.WatchBegun {
         let id = state.withLock { state in
             state.lastID += 1
@@ -92,29 +92,29 @@ final class TestWatch: Sendable {
         return try await found { $0.begun[id] }
     }
 
-    /// What one was told so far.
+    /// The changes that a watcher received so far.
     func told(_ begun: InvitesV1.WatchBegun) -> [AppV1.GroupChange] {
         state.withLock { $0.told[begun.watchID] ?? [] }
     }
 
-    /// What one was told so far, and up to where.
+    /// The changes that a watcher received so far, and the position.
     func toldSoFar(_ begun: InvitesV1.WatchBegun) -> (told: [AppV1.GroupChange], position: [UInt8]) {
         state.withLock { ($0.told[begun.watchID] ?? [], $0.position) }
     }
 
-    /// Waits until one was told a change.
+    /// Waits until a watcher received a change.
     func wait(_ begun: InvitesV1.WatchBegun, for kind: AppV1.GroupChangeKind, in group: String) async throws {
         _ = try await found { state in
             (state.told[begun.watchID] ?? []).first { $0.kind == kind && $0.groupID == group }
         }
     }
 
-    /// Waits until one began anew by itself.
+    /// Waits until a watcher started again without a request.
     func waitForReset(of begun: InvitesV1.WatchBegun) async throws {
         _ = try await found { $0.anew[begun.watchID] }
     }
 
-    /// Waits until something was told that many times.
+    /// Waits for this number of resets.
     func waitForResets(_ count: Int) async throws { _ = try await found { $0.resets >= count ? true : nil } }
 
     func waitForEnd() async throws { _ = try await found { $0.hasEnded ? true : nil } }
@@ -133,7 +133,7 @@ extension GroupPosition {
 
     var snapshot: DatabaseSnapshot { point.snapshot }
 
-    /// What invites gave to a gateway; nil if it is no position.
+    /// A position that invites gave to a gateway; nil if it is invalid.
     init?(given bytes: [UInt8]) {
         guard let position = try? Self(parsing: bytes[...]) else { return nil }
         self = position
@@ -141,6 +141,6 @@ extension GroupPosition {
 }
 
 extension AppV1.GroupChange {
-    /// In one line.
+    /// As one line.
     var line: String { "\(kind) \(groupID) \(memberID)" }
 }

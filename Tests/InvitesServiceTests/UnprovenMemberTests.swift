@@ -7,9 +7,9 @@ import Testing
 
 @testable import InvitesService
 
-/// Members by a number alone that nobody has proven: anybody may type one.
+/// Members by a number that nobody has proven: anybody may type one.
 struct UnprovenMemberTests {
-    /// Who owns a group, who typed a number that it awaited, and the group.
+    /// The group's owner, a stranger who typed a number that the group waited for, and the group.
     private struct Scene {
         let service: InvitesFixture
         let maria = someone()
@@ -37,7 +37,7 @@ struct UnprovenMemberTests {
     }
 
     @Test(arguments: [AppV1.GroupOpenness.open, .consent])
-    func `Who typed an awaited number is marked and adds nobody until somebody confirms them`(
+    func `A user who typed a pending number is marked, and adds nobody until confirmed`(
         openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run { service in
@@ -54,8 +54,8 @@ struct UnprovenMemberTests {
             #expect(
                 await outcome { try await service.link(to: scene.group, by: scene.stranger) } == "ROLE_INSUFFICIENT"
             )
-            #expect(try await service.count("SELECT count(*) FROM phones") == 1, "a refused call leaves nothing")
-            #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 1, "nor is it counted")
+            #expect(try await service.count("SELECT count(*) FROM phones") == 1, "a refused call stores nothing")
+            #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 1, "and counts nothing")
             let vouching = await outcome {
                 try await service.confirm(scene.memberID, as: scene.stranger, in: scene.group, by: scene.stranger)
             }
@@ -66,7 +66,7 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `Proving the number ends it, for as long as the number is theirs`() async throws {
+    @Test func `Proving the number ends it, for as long as the user has the number`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service)
             #expect(await scene.adding() == "MEMBER_UNCONFIRMED")
@@ -76,10 +76,10 @@ struct UnprovenMemberTests {
             #expect(
                 try await service.count("SELECT count(*) FROM group_events WHERE kind = 'member.changed'") == watched
                     + 1,
-                "those who watch are told"
+                "watchers are notified"
             )
             #expect(await scene.adding() == "done")
-            // Given up, and typed again by the same user: that it was proven once says nothing of today.
+            // Given up, and typed again by the same user: a former proof says nothing about today.
             try await service.apply(released(1, by: scene.stranger))
             #expect(try await scene.member().isUnconfirmed)
             #expect(await scene.adding(3) == "MEMBER_UNCONFIRMED")
@@ -88,11 +88,11 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `The version before ends a proof without knowing of it`() async throws {
+    @Test func `An earlier version ends a proof without knowing about it`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
-            // As it hands numbers over, and forgets users.
+            // The way it hands numbers over, and deletes users.
             for owner in [jose.uuid, nil] {
                 try await service.database.execute("UPDATE phones SET user_id = \(owner)")
                 #expect(try await service.count("SELECT count(*) FROM phones WHERE proven_by IS NOT NULL") == 0)
@@ -100,7 +100,7 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `A user who has a number already is marked when they are added by it, unless it is proven`() async throws
+    @Test func `A user who is added by a number that they already have is marked, unless it is proven`() async throws
     {
         try await InvitesFixture.run { service in
             let (maria, typist, prover) = (someone(), someone(), someone())
@@ -113,7 +113,7 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `Who made a group, came by a link, or was made an admin or the owner is never marked`() async throws {
+    @Test func `A group's creator, users who joined by a link, and admins and owners are never marked`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service)
             let guest = someone()
@@ -123,13 +123,13 @@ struct UnprovenMemberTests {
             try await service.setRole(.admin, of: scene.memberID, in: scene.group, by: scene.maria)
             #expect(try await !scene.member().isUnproven)
             #expect(await scene.adding(3) == "done")
-            // Whoever creates a group has added themselves, whatever number they typed.
+            // A group's creator added themselves, whatever number they typed.
             let own = try await service.group(by: scene.stranger)
             #expect(await outcome { try await service.add(phone(4), to: own, by: scene.stranger) } == "done")
         }
     }
 
-    @Test func `Who is unproven confirms nobody whom they added before`() async throws {
+    @Test func `An unproven member confirms nobody, not even people added before`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service)
             let friend = someone()
@@ -148,9 +148,9 @@ struct UnprovenMemberTests {
     }
 }
 
-/// Who is shown the number that somebody was added by.
+/// Who sees the number that a member was added by.
 struct NumberVisibilityTests {
-    /// The numbers of a group's members as a user is shown them, by the members' names.
+    /// The numbers in a group's list of members as a user sees them, by the members' names.
     private func shown(
         _ group: String,
         to user: UserID,
@@ -161,7 +161,7 @@ struct NumberVisibilityTests {
     }
 
     @Test(arguments: [AppV1.GroupOpenness.open, .confirm, .consent])
-    func `A number is shown to the person, to those who added them, to admins and to the owner`(
+    func `A number is shown to its person, to its inviters, to admins and to the owner`(
         openness: AppV1.GroupOpenness
     ) async throws {
         try await InvitesFixture.run { service in
@@ -173,7 +173,7 @@ struct NumberVisibilityTests {
             }
             let anaID = try await service.memberID(of: ana, in: group, askedBy: maria)
             _ = try await service.update(group, by: maria, openness: openness)
-            // Awaited: by Jose, and by Ben after him.
+            // Pending: added by Jose, and by Ben after him.
             let added = try await service.add(phone(9), named: "Cleo", to: group, by: jose)
             #expect(added.phoneNumber == e164(9))
             let all = ["Maria": "", "Jose": e164(1), "Ana": e164(2), "Ben": e164(3), "Cleo": e164(9)]
@@ -200,7 +200,7 @@ struct NumberVisibilityTests {
         }
     }
 
-    @Test func `Who adds a person by another number isn't shown the one that they are there by`() async throws {
+    @Test func `An inviter who used another number isn't shown the number of the membership`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -214,7 +214,7 @@ struct NumberVisibilityTests {
         }
     }
 
-    @Test func `A member who confirms or accepts sees no more by it`() async throws {
+    @Test func `Confirming or accepting shows a member nothing more`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(.confirm, by: maria).groupID
@@ -227,7 +227,7 @@ struct NumberVisibilityTests {
         }
     }
 
-    @Test(arguments: ["李", "J", " O\u{302} ", "👩‍👩‍👧"]) func `A person's name may have one character`(name: String)
+    @Test(arguments: ["李", "J", " O\u{302} ", "👩‍👩‍👧"]) func `A person's name may have a single character`(name: String)
         async throws
     {
         try await InvitesFixture.run { service in

@@ -7,9 +7,9 @@ import Testing
 
 @testable import InvitesService
 
-/// A number that nobody has and nobody waits for is not kept.
+/// A number without a user that no group waits for is deleted.
 @Suite(.serialized) struct UnusedPhoneTests {
-    @Test func `The numbers of those whom a user added go with their account`() async throws {
+    @Test func `The numbers that a user added are deleted with their account`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let (hers, his) = (try await service.group(by: maria), try await service.group(by: jose))
@@ -17,12 +17,12 @@ import Testing
             for number in 1...3 { try await service.add(phone(number), to: hers, by: maria) }
             try await service.add(phone(3), to: his, by: jose)
             try await service.close(maria)
-            #expect(try await service.numbers() == [e164(3)], "which Jose waits for")
+            #expect(try await service.numbers() == [e164(3)], "Jose's group waits for it")
         }
     }
 
     @Test(arguments: ["leave", "delete", "remove", "release", "keep", "add again", "late release"])
-    func `What takes the last who waits for a number forgets it`(way: String) async throws {
+    func `A number is deleted with the last place that waits for it`(way: String) async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -39,7 +39,7 @@ import Testing
             case "release":
                 try await service.apply(claimed(1, by: jose))
                 try await service.apply(released(1, by: jose))
-                // And of one that nobody had.
+                // Also a number without a user.
                 try await service.apply(released(2, by: jose))
             case "late release":
                 try await service.apply(claimed(1, by: jose))
@@ -47,10 +47,10 @@ import Testing
                 try await service.apply(releasedByDeletion(1, by: jose))
                 try await service.apply(claimed(2, by: jose))
             default:
-                // Jose has given the number up, and Maria says that he is meant.
+                // Jose has given the number up, and Maria confirms him.
                 try await service.join([jose], to: group, by: maria, first: 1)
                 try await service.apply(released(1, by: jose))
-                #expect(try await service.numbers() == [e164(1)], "the group waits for whoever has it next")
+                #expect(try await service.numbers() == [e164(1)], "the group waits for its next user")
                 let id = try await service.memberID(of: jose, in: group, askedBy: maria)
                 try await service.confirm(id, as: jose, in: group, by: maria)
                 if way == "add again" {
@@ -62,9 +62,7 @@ import Testing
         }
     }
 
-    @Test func `The numbers that have gathered are cleaned away, and those that somebody waits for are not`()
-        async throws
-    {
+    @Test func `Unused numbers are cleaned up, and pending ones are not`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -78,7 +76,7 @@ import Testing
             )
             await service.parts.cleanup.clean()
             #expect(try await service.numbers() == [e164(1), e164(2)])
-            // The next round begins anew.
+            // The next round starts again.
             try await service.database.execute("INSERT INTO phones (phone) VALUES ('638000000000')")
             await service.parts.cleanup.clean()
             #expect(try await service.numbers() == [e164(1), e164(2)])
@@ -87,7 +85,7 @@ import Testing
 }
 
 extension InvitesFixture {
-    /// All numbers that are kept, in their order.
+    /// All stored numbers, in order.
     fileprivate func numbers() async throws -> [String] {
         try await database.query("SELECT '+' || phone FROM phones ORDER BY phone").map {
             try $0.decode(0, as: String.self)

@@ -37,7 +37,7 @@ struct MACClaimTests {
         #expect(self.payload(text, tokens(claim(keys[0]))) == payload)
     }
 
-    @Test func `A key that is kept gives the code that one set anew gives, again and again`() {
+    @Test func `A cached key gives the same code as a new one, again and again`() {
         let kept = HMACKey(keys[0])
         for count in [0, 1, 63, 64, 65, 500, 3000] {
             let text = SecureRandom.bytes(count)
@@ -57,24 +57,24 @@ struct MACClaimTests {
         }
     }
 
-    @Test func `A key knows its tokens and no other's`() throws {
+    @Test func `A key recognizes its own tokens only`() throws {
         let text = try token(claim(keys[0]))
         #expect(payload(text, tokens(claim(keys[0]))) != nil)
         #expect(payload(text, tokens(claim(keys[1]))) == nil)
     }
 
-    @Test func `Other labels, types and signing keys are not known`() throws {
+    @Test func `Other labels, types and signing keys are not recognized`() throws {
         let text = try token(claim(keys[0]))
         #expect(payload(text, tokens(claim(keys[0], label: "labe"))) == nil)
         #expect(payload(text, tokens(claim(keys[0]), type: "JWT")) == nil)
         #expect(payload(text, tokens(claim(keys[0]), of: try SigningKey.generateP256())) == nil)
-        // Its header names the type, so that the claim is worth nothing behind another one.
+        // The header names the type, so the claim is invalid after another header.
         let parts = text.split(separator: ".")
         let otherHeader = key.encodedHeader(type: "JWT")
         #expect(payload("\(otherHeader).\(parts[1]).\(parts[2])", tokens(claim(keys[0]), type: "JWT")) == nil)
     }
 
-    @Test func `Tokens without the claim, and texts that are none, are not known`() throws {
+    @Test func `Tokens without the claim, and malformed ones, are not recognized`() throws {
         let known = tokens(claim(keys[0]))
         let plain = try key.signedToken(claims: claims, type: "at+jwt")
         let header = key.encodedHeader(type: "at+jwt")
@@ -86,7 +86,7 @@ struct MACClaimTests {
         for text in texts { #expect(payload(text, known) == nil) }
     }
 
-    @Test func `A signature has the length of its key's and one spelling`() throws {
+    @Test func `A signature has the length for its key, and one spelling`() throws {
         let rsa = try SigningKey.generateRSA2048()
         for (key, count) in [(key, 86), (rsa, 342)] {
             let text = try key.signedToken(
@@ -106,11 +106,11 @@ struct MACClaimTests {
         }
     }
 
-    @Test func `It prints no key`() {
+    @Test func `It never prints the key`() {
         #expect("\(claim(keys[0]))" == "MACClaim")
     }
 
-    @Test func `Base64url is told apart from every other text of its length`() {
+    @Test func `Base64url of a given length is distinguished from all other texts`() {
         for count in 0...6 {
             for _ in 0..<50 {
                 let text = Base64URL.encode(SecureRandom.bytes(count))

@@ -5,7 +5,7 @@ import Testing
 struct SealTests {
     private static let secret = Array("the secret of a sign-in".utf8)
 
-    @Test func `What is sealed opens with the same secret, label and associated data alone`() throws {
+    @Test func `A sealed value opens only with the same secret, label and associated data`() throws {
         let plain = Array("ID token".utf8)
         let sealed = Seal.seal(plain, secret: Self.secret, label: "a", associatedData: [1, 2])
         #expect(sealed.count == plain.count + Seal.overheadByteCount)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyRings
 
-/// The keys that services have of identity's: they follow them, whatever happens between two files.
+/// The services' keys derived from identity's: they follow them, whatever happens between two files.
 struct DerivedKeysTests {
     private let start: Int64 = 1_000_000
     private let services = KeyKind.proof.derivedFor
@@ -61,7 +61,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `A key is everywhere for a minute before it makes proofs, and is kept until these are over`() throws {
+    @Test func `A key is everywhere for a minute before it makes proofs, and is kept until those expire`() throws {
         try withFolders { folders in
             try expectFollowing(folders)
             let first = try own(folders).current.id
@@ -85,7 +85,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `A step that ends between two files fails no call, and is done by the next run`() throws {
+    @Test func `A step that is interrupted between two files fails no call, and is completed by the next run`() throws {
         try withFolders { folders in
             let rotation = rotation(folders, atOnce: true)
             // Published, used, published again and used, and gone.
@@ -95,7 +95,7 @@ struct DerivedKeysTests {
                 let after = try contents(folders)
                 for count in 0..<after.count {
                     try put(Array(after[..<count]) + before[count...], folders)
-                    // Whichever of the files a program has read: identity makes proofs by what all services know.
+                    // Whichever of the files a program has read: identity makes proofs with keys that all services know.
                     for service in services {
                         let known = try ring(folders, of: service).keys.map(\.id)
                         let current = try own(folders).current.id
@@ -110,7 +110,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `A key that a service lacked is published from when it got it`() throws {
+    @Test func `A key that a service lacked counts as published from when it got it`() throws {
         try withFolders { folders in
             let rotation = rotation(folders)
             let former = try contents(folders)
@@ -118,7 +118,7 @@ struct DerivedKeysTests {
             let published = try contents(folders)
             let next = try #require(try own(folders).next).id
             for (index, service) in services.enumerated() {
-                // As after a restore of one folder from a copy of before.
+                // The state after one folder was restored from a backup.
                 var mixed = published
                 mixed[index] = former[index]
                 try put(mixed, folders)
@@ -126,7 +126,7 @@ struct DerivedKeysTests {
                 #expect(mended.step == nil && mended.followsAtSeconds == start + 160, "\(service)")
                 #expect(mended.ring.next?.id == next)
                 try expectFollowing(folders)
-                // A run that made that right and was killed before identity's file: the wait goes on from there.
+                // A run that fixed it and was killed before identity's file: the wait continues.
                 var cut = try contents(folders)
                 cut[services.count] = published[services.count]
                 try put(cut, folders)
@@ -135,7 +135,7 @@ struct DerivedKeysTests {
                 #expect(try rotation.step(.proof, nowSeconds: start + 160).step != nil)
                 try put(published, folders)
             }
-            // A run that let the key make proofs, and was killed: it has been everywhere for long enough.
+            // A run that activated the key, and was killed: the key has been everywhere for long enough.
             _ = try rotation.step(.proof, nowSeconds: start + 60)
             let promoted = try contents(folders)
             try put([promoted[0]] + published[1...], folders)
@@ -143,7 +143,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `Keys that leaked are gone at once, and a run that is killed is finished by any other`() throws {
+    @Test func `Leaked keys are removed at once, and a killed run is completed by any other`() throws {
         try withFolders { folders in
             let rotation = rotation(folders, every: 1_000_000)
             let before = try contents(folders)
@@ -160,7 +160,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `Whatever is in a service's folder is made right by each run, and by init`() throws {
+    @Test func `Each run, and init, repair a service's folder`() throws {
         try withFolders { folders in
             let profile = folders.folder(of: "profile")
             let invites = folders.folder(of: "invites")
@@ -186,7 +186,7 @@ struct DerivedKeysTests {
         }
     }
 
-    @Test func `A folder that is given to the wrong program is told`() throws {
+    @Test func `A folder that is given to the wrong program is reported`() throws {
         try withFolders { folders in
             func problem(_ folder: KeyFolder, _ service: String?) -> String? {
                 #expect(throws: FileError.self) { try folder.read(.proof, of: service) }?.description

@@ -18,7 +18,7 @@ struct KeyFolderTests {
         return (folders.own, try folders.initialize(folderMode: 0o700, mode: 0o600, nowSeconds: now))
     }
 
-    @Test func `The files of a folder from before are its first state`() throws {
+    @Test func `A folder of single files is read as the first state`() throws {
         try withParent { parent in
             let (signing, other) = (try SigningKey.generateP256(), try SigningKey.generateP256())
             let files: [String: Data] = [
@@ -55,7 +55,7 @@ struct KeyFolderTests {
         }
     }
 
-    @Test func `A former key twice counts once, and one that is none is told without showing it`() throws {
+    @Test func `A repeated former key counts once, and a malformed one is reported without showing it`() throws {
         try withParent { parent in
             let pem = Data(try SigningKey.generateP256().pem().utf8)
             for name in ["identity-signing-key.pem", "identity-signing-key-other.pem"] {
@@ -76,7 +76,7 @@ struct KeyFolderTests {
         (#"{"format":1,"kind":"refresh","keys":[]}"#, "another kind"),
         (#"{"format":1,"kind":"signing","keys":[]}"#, "exactly one current"),
         (#"{"format":1,"kind":"signing","keys":[{"id":"a","state":"old","since":1,"key":"x"}]}"#, "cannot be read"),
-        // What is added to it for the next step must not overflow.
+        // Adding the time of the next step to it must not overflow.
         (
             #"{"format":1,"kind":"signing","keys":[{"id":"a","state":"current","since":9223372036854775807,"key":"x"}]}"#,
             "cannot be read"
@@ -105,7 +105,7 @@ struct KeyFolderTests {
         }
     }
 
-    /// Or a service that reads as another user could not start again after root has rotated its keys.
+    /// Otherwise a service that runs as another user could not start after root has rotated its keys.
     @Test(.enabled(if: geteuid() == 0, "root alone gives files away"))
     func `A file that is replaced stays with its owner, its group and its permissions`() throws {
         try withParent { parent in
@@ -122,7 +122,7 @@ struct KeyFolderTests {
         }
     }
 
-    @Test func `Nothing that is printed shows a key`() throws {
+    @Test func `Nothing printed contains a key`() throws {
         try withParent { parent in
             let (folder, _) = try initialize(parent)
             for kind in KeyKind.all {

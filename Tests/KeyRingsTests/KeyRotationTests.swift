@@ -154,7 +154,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `Of many runs at once each step is done by one`() throws {
+    @Test func `Of many concurrent runs one does each step`() throws {
         try withFolder { folders, folder in
             let rotation = KeyRotation(folders: folders, rules: Self.rules { $0.everySeconds = 0 })
             let steps = StepCount()
@@ -167,7 +167,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `What a killed run left behind is in nobody's way, and a file keeps its permissions`() throws {
+    @Test func `Leftovers of a killed run do no harm, and a file keeps its permissions`() throws {
         try withFolder { folders, folder in
             let file = folder.file(.signing)
             try Data("half a".utf8).write(to: URL(filePath: file + ".new"))

@@ -63,7 +63,7 @@ struct ArrivalQueueTests {
         #expect(queue.droppedCount == 7)
     }
 
-    @Test func `What is dropped in the warm-up isn't counted`() {
+    @Test func `Calls dropped in the warm-up aren't counted`() {
         var queue = queue(countMax: 1, measureFrom: 5 * Self.millisecond)
         #expect(queue.take(nowNanoseconds: 9 * Self.millisecond) == 0)
         #expect(queue.droppedCount == 5)

@@ -89,7 +89,7 @@ struct ReportTests {
         #expect(json["processor"]?.object?["is_limit"]?.bool == true)
     }
 
-    @Test func `The table has a row a kind and one for all, the errors, and what limits the figures`() throws {
+    @Test func `The table has a row per kind and one for all, the errors, and what limits the figures`() throws {
         let text = SummaryTable.text(try report(reason: "OUT_OF_LUCK"))
         let lines = text.split(separator: "\n").map(String.init)
         #expect(lines.contains { $0.hasPrefix("get-profile") && $0.contains("1,000") && $0.contains(" 400 ") })
@@ -111,7 +111,7 @@ struct ReportTests {
         #expect((points.map(\.p99).max() ?? 0) >= 9_000_000_000)
     }
 
-    @Test func `Figures are rounded to what can be read`() {
+    @Test func `Figures are rounded to a readable precision`() {
         #expect(Figures.latency(nanoseconds: 999) == "999 ns")
         #expect(Figures.latency(nanoseconds: 1_234) == "1.23 µs")
         #expect(Figures.latency(nanoseconds: 45_600_000) == "45.6 ms")
@@ -124,7 +124,7 @@ struct ReportTests {
         #expect([0.0, 0.3, 1, 1.1, 5.5, 99, 100.5].map(ChartFrame.roundUp) == [1, 0.4, 1, 2, 6, 100, 200])
     }
 
-    @Test func `The live line tells a second, and the bar how far the preparation is`() throws {
+    @Test func `The live line shows a second, and the bar the progress of the preparation`() throws {
         let second = try report().seconds[0]
         let line = LiveLine.text(second, errorCount: 12, totalSeconds: 60)
         #expect(line.hasPrefix(" 1/60 s") && line.contains("p50  1.00 ms") && line.hasSuffix("errors 12"))
@@ -144,7 +144,7 @@ struct AllowedHostsTests {
         "127.0.0.1.example.com", "128.0.0.1", "127.1", "localhost.example.com", "10.0.0.1", "0.0.0.0", "",
     ]
     )
-    func `Nothing that only looks like this machine is allowed`(host: String) {
+    func `A name that only resembles this machine's is not allowed`(host: String) {
         #expect(!AllowedHosts(named: []).allows(host))
     }
 
@@ -154,9 +154,9 @@ struct AllowedHostsTests {
         ("", nil),
     ]
     )
-    func `A URL's host is what is judged`(url: String, host: String?) { #expect(AllowedHosts.host(ofURL: url) == host) }
+    func `A URL's host is checked`(url: String, host: String?) { #expect(AllowedHosts.host(ofURL: url) == host) }
 
-    @Test func `Each refused host is told once, and those that are named are not refused`() throws {
+    @Test func `Each refused host is reported once, and hosts allowed by name are not refused`() throws {
         let addresses = try #require(AddressList("identity.test:1,127.0.0.1:2,other.test:3"))
         let plan = LoadPlan(
             scenario: .mixed,

@@ -6,7 +6,7 @@ struct StatisticsTests {
     @Test func `Percentiles of a histogram agree with those of the sorted values to three digits`() {
         var random = SplitMix(state: 7)
         var histogram = LatencyHistogram()
-        // From 1 µs to about 17 s, as evenly over the magnitudes as latencies never are.
+        // From 1 µs to about 17 s, more evenly over the magnitudes than latencies ever are.
         let values = (0..<50_000).map { _ in (1000 + random.next() % 1000) << (random.next() % 24) }
         for value in values { histogram.record(nanoseconds: value) }
         let sorted = values.sorted()
@@ -20,7 +20,7 @@ struct StatisticsTests {
         #expect(histogram.count == 50_000)
     }
 
-    @Test func `A histogram without calls tells zeros; one too long counts as the longest`() {
+    @Test func `A histogram without calls has zeros; a call that is too long counts as the longest`() {
         var histogram = LatencyHistogram()
         #expect(histogram.nanoseconds(percentile: 99) == 0)
         #expect(histogram.minNanoseconds == 0 && histogram.maxNanoseconds == 0 && histogram.meanNanoseconds == 0)
@@ -78,7 +78,7 @@ struct TimelineTests {
         #expect(timeline.afterEndCount == 1)
     }
 
-    @Test func `An earlier end cuts it short`() {
+    @Test func `An earlier end shortens it`() {
         var timeline = Timeline(startNanoseconds: 0, endNanoseconds: 60 * Self.second)
         timeline.record(latencyNanoseconds: 1, failed: false, nowNanoseconds: Self.second / 2)
         timeline.end(atNanoseconds: Self.second * 3 / 2)
@@ -87,7 +87,7 @@ struct TimelineTests {
         #expect(timeline.afterEndCount == 1)
     }
 
-    @Test func `A second is told when every loop has told its part, its rate by how much of it was measured`() {
+    @Test func `A second is complete when every loop has reported it, and its rate is for the measured part`() {
         var part = SecondRecord(index: 0)
         part.failureCount = 2
         for latency: UInt64 in [100, 200, 300] { part.latency.record(nanoseconds: latency) }

@@ -31,12 +31,12 @@ struct StackPlanTests {
             migration.environment["VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE"]
                 == "/data/secrets/profile-database-owner-password"
         )
-        // Identity has no default for these.
+        // Identity has no defaults for these.
         #expect(environment["VESTIBULE_IDENTITY_ISSUER"] == "http://127.0.0.1:8080")
         #expect(environment["VESTIBULE_IDENTITY_PROVIDERS_FILE"] == "/data/providers.json")
         #expect(environment["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"] == "true")
         #expect(environment["VESTIBULE_SIMULATOR_CLIENTS_FILE"] == "/data/simulator-clients.json")
-        // The providers file says all of it.
+        // The providers file has all of these settings.
         for name in ["APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL"] {
             #expect(environment["VESTIBULE_IDENTITY_\(name)"] == nil)
         }
@@ -45,7 +45,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 
-    @Test func `What was given is kept, but the private database can't be left`() throws {
+    @Test func `Given settings are kept, but the private database can't be replaced`() throws {
         let environment = try plan([
             "VESTIBULE_IDENTITY_ISSUER": "https://example.com", "VESTIBULE_LOG_FORMAT": "json",
             "VESTIBULE_DATABASE_HOST": "production", "VESTIBULE_IDENTITY_DATABASE_PASSWORD": "theirs",
@@ -56,7 +56,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_IDENTITY_DATABASE_PASSWORD"] == "")
     }
 
-    @Test func `A moved port reaches those who call it, and the greeting`() throws {
+    @Test func `A moved port reaches its callers, and the greeting`() throws {
         let plan = try plan([
             "VESTIBULE_PROFILE_LISTEN": "0.0.0.0:9002", "VESTIBULE_SIMULATOR_LISTEN": "127.0.0.1:9080",
             "VESTIBULE_GATEWAY_LISTEN": "127.0.0.1:9000",
@@ -88,7 +88,7 @@ struct StackPlanTests {
             environment["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] == "com.example.services=awscognito://apple-callback"
         )
         #expect(environment["VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"] == "/data/secrets/supabase-service-key")
-        #expect(environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] == nil, "that stays off")
+        #expect(environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] == nil, "sign-ins without proof stay off")
         let providers = try #require(plan.providers.file["providers"]?.array).compactMap(\.object)
         let audiences = providers.flatMap { $0["audiences"]?.array?.compactMap(\.object) ?? [] }
         let rules = audiences.map { audience in
@@ -110,7 +110,7 @@ struct StackPlanTests {
         #expect(plan.greeting.contains("Supabase's service key: /data/secrets/supabase-service-key"))
     }
 
-    @Test func `A developer's own audiences, file, dialects and app URLs count`() throws {
+    @Test func `A developer's own audiences, file, dialects and app URLs are used`() throws {
         let apple = try plan(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "mine"])
         let environment = apple.environment(socketDirectory: "/socket", port: 5432)
         #expect(environment["VESTIBULE_IDENTITY_APPLE_AUDIENCES"] == "mine")
@@ -131,7 +131,7 @@ struct StackPlanTests {
         #expect(!own.greeting.contains("Supabase") && !own.greeting.contains("Providers:"))
     }
 
-    @Test func `New groups are open unless the developer says otherwise, and the greeting says so`() throws {
+    @Test func `New groups are open unless the developer chooses otherwise, and the greeting says so`() throws {
         let name = "VESTIBULE_INVITES_OPENNESS"
         let plan = try plan([:])
         #expect(plan.environment(socketDirectory: "/socket", port: 5432)[name] == "open")
@@ -140,7 +140,7 @@ struct StackPlanTests {
             let own = try self.plan([given: "consent"])
             let environment = own.environment(socketDirectory: "/socket", port: 5432)
             #expect(environment[given] == "consent")
-            // Two names of one key with different values would be a fault.
+            // Two names of one key with different values would be an error.
             #expect(given == name || environment[name] == nil)
             #expect(!own.greeting.contains("New groups"))
         }

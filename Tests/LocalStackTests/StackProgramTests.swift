@@ -22,7 +22,7 @@ struct StackProgramTests {
         )
     }
 
-    @Test func `Tells all that it printed, then how it ended; it gets this environment and no other`() async throws {
+    @Test func `Reports all output, then how it ended, and gets only this environment`() async throws {
         let lines = Lines()
         let program = try start("echo $GREETING; echo \"[$HOME]\" >&2; printf 'no line end'; exit 3", lines)
         try await eventually { program.exitStatus != nil }
@@ -30,7 +30,7 @@ struct StackProgramTests {
         #expect(lines.all == ["hello", "[]", "no line end"])
     }
 
-    @Test func `Is asked to stop with SIGTERM and ends in its own way`() async throws {
+    @Test func `Is stopped with SIGTERM and ends by itself`() async throws {
         let lines = Lines()
         let program = try start("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done", lines)
         try await eventually { lines.all == ["up"] }
@@ -42,7 +42,7 @@ struct StackProgramTests {
         #expect(lines.all == ["up", "bye"])
     }
 
-    @Test func `Is killed if it doesn't heed that`() async throws {
+    @Test func `Is killed if it ignores SIGTERM`() async throws {
         let lines = Lines()
         let program = try start("trap '' TERM; echo $$; while :; do sleep 0.01; done", lines, graceSeconds: 0)
         try await eventually { lines.all.count == 1 }
@@ -53,13 +53,13 @@ struct StackProgramTests {
         #expect(Foundation.kill(process, 0) != 0)
     }
 
-    @Test func `A crash is told as the signal that it was`() async throws {
+    @Test func `A crash is reported as its signal`() async throws {
         let program = try start("kill -SEGV $$", Lines())
         try await eventually { program.exitStatus != nil }
         #expect(program.exitStatus == 128 + SIGSEGV)
     }
 
-    @Test func `A program that isn't there ends at once with what the shell says`() async throws {
+    @Test func `A missing program ends at once with the shell's error`() async throws {
         let lines = Lines()
         let program = try StackProgram.start(
             name: "test",
@@ -82,11 +82,11 @@ struct StackProgramTests {
         ("Fatal error: index out of range", true), ("", false),
     ]
     )
-    func `People are shown warnings, errors and what is no log line`(_ line: String, _ isImportant: Bool) {
+    func `The terminal shows warnings, errors and lines that are not log entries`(_ line: String, _ isImportant: Bool) {
         #expect(ProgramLog.isImportant(line) == isImportant)
     }
 
-    @Test func `The log keeps all lines in the file, the last ones in memory, and the run before beside it`() throws {
+    @Test func `The log file keeps all lines, memory the last ones, and the previous run's file is kept`() throws {
         let temporary = try TemporaryFolder()
         let path = temporary.path + "/test.log"
         let first = try ProgramLog(path: path)

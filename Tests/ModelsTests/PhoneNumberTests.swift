@@ -27,7 +27,7 @@ struct PhoneNumberTests {
         "😀09171234567", "0917\u{0}1234567", "0917\n1234567", "1",
         String(repeating: "9", count: 31), String(repeating: "9", count: 100_000),
     ])
-    func `What isn't written like a number is none`(text: String) {
+    func `A malformed number is rejected`(text: String) {
         #expect(throws: PhoneNumber.Fault.notANumber) { try PhoneNumber(text, policy: .philippines) }
     }
 

@@ -2,7 +2,7 @@ import Models
 import Testing
 
 struct ScriptTests {
-    /// Two strings are equal if they are canonically equivalent; here it is told which of the two forms there is.
+    /// Two strings are equal if they are canonically equivalent; these scalars show which of the two forms a string has.
     private func scalars(_ text: String) -> [String] { text.unicodeScalars.map { String($0.value, radix: 16) } }
 
     @Test(arguments: [
@@ -53,7 +53,7 @@ struct ScriptTests {
         ("می\u{200C}\u{200C}خواهم", "می\u{200C}خواهم"), ("Ann\u{E0100}", "Ann"), ("Ann\u{180B}", "Ann"),
         ("Ann\u{2064}\u{206A}", "Ann"), ("دار\u{200C}", "دار"),
     ])
-    func `What can't be seen is left out`(written: String, name: String) throws {
+    func `Invisible characters are removed`(written: String, name: String) throws {
         #expect(scalars(try GroupName(written).value) == scalars(name))
     }
 
@@ -67,7 +67,7 @@ struct ScriptTests {
         #expect(try GroupName(name).value == name)
     }
 
-    @Test func `Full-width letters are no way around the rule`() {
+    @Test func `Full-width letters don't bypass the rule`() {
         #expect(throws: TextError.mixedScripts) { try GroupName("Ａdмin") }
         #expect(throws: TextError.mixedScripts) { try GroupName("𝐀dмin") }
         #expect(throws: TextError.mixedScripts) { try GroupName("Ad\u{200D}м\u{200B}in") }
@@ -78,19 +78,19 @@ struct ScriptTests {
         #expect(throws: TextError.tooManyMarks(marksMax: 4)) { try GroupName("q\u{301}\u{302}\u{303}\u{304}\u{306}") }
     }
 
-    @Test func `A text of nothing but joiners and tags is done with soon`() {
+    @Test func `A text of only joiners and tags is processed quickly`() {
         for filler in ["\u{200C}", "\u{200D}", "\u{E0061}", "\u{FE0F}"] {
             let text = "🏴" + String(repeating: filler, count: 4_000 / filler.utf8.count - 1)
             #expect(throws: TextError.tooShort(charactersMin: 2)) { try DisplayName(text) }
         }
     }
 
-    @Test func `A name that was accepted before is read as it is`() {
+    @Test func `A name that was accepted before is read unchanged`() {
         #expect(DisplayName(stored: "раypal\u{200B}").value == "раypal\u{200B}")
         #expect(GroupName(stored: "раypal\u{202E}").value == "раypal\u{202E}")
     }
 
-    @Test func `Names may be judged on many threads at once`() async {
+    @Test func `Names may be checked on many threads at once`() async {
         await withTaskGroup(of: Int.self) { group in
             for index in 0..<64 {
                 group.addTask {

@@ -83,7 +83,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func `A collector that is away for a moment gets them later`() async throws {
+    @Test func `A collector that is down for a moment gets the spans later`() async throws {
         try await withExporter([.fail(.unavailable), .fail(.unavailable)]) { tracer, collector, lines in
             end(3, of: tracer)
             try await eventually { tracer.statistics.exported == 3 }
@@ -92,7 +92,7 @@ struct OTLPExporterTests {
     }
 
     @Test(arguments: [Status.Code.invalidArgument, .unimplemented, .resourceExhausted, .unauthenticated])
-    func `What the collector refuses is not sent again`(code: Status.Code) async throws {
+    func `Spans that the collector refuses are not sent again`(code: Status.Code) async throws {
         try await withExporter([.fail(code)]) { tracer, collector, lines in
             end(3, of: tracer)
             try await eventually { tracer.statistics.failed == 3 }
@@ -104,7 +104,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func `A partial success is counted and told`() async throws {
+    @Test func `A partial success is counted and logged`() async throws {
         let script = [Collector.Answer.partly(rejected: 2, message: "too old")]
         try await withExporter(script) { tracer, collector, lines in
             end(5, of: tracer)
@@ -114,7 +114,7 @@ struct OTLPExporterTests {
         }
     }
 
-    /// The collector shows a certificate and asks for one.
+    /// The collector has a certificate and requires one.
     @Test func `A collector behind mutual TLS`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
@@ -139,27 +139,27 @@ struct OTLPExporterTests {
         }
     }
 
-    /// Nobody waits for a collector that is down: the queue fills, and what is past it is counted.
-    @Test func `A collector that is down costs nothing but spans`() async throws {
+    /// Nothing waits for a collector that is down: the queue fills, and further spans are counted.
+    @Test func `A collector that is down costs only spans`() async throws {
         try await withExporter(isCollectorThere: false) {
             $0.queueSpansMax = 100
             $0.batchSpansMax = 10
         } _: { tracer, _, _ in
             let begin = ContinuousClock.now
             end(1000, of: tracer)
-            #expect(.now - begin < .seconds(30), "a wait for the collector a span would take far longer")
+            #expect(.now - begin < .seconds(30), "waiting for the collector with each span would take far longer")
             let statistics = tracer.statistics
             #expect(statistics.dropped >= 880 && statistics.waiting <= 110)
         } after: { tracer, _, lines in
             let statistics = tracer.statistics
             #expect(statistics.dropped + statistics.failed == 1000 && statistics.exported == 0)
             #expect(statistics.waiting == 0)
-            #expect(!lines.texts.isEmpty, "and it is told")
+            #expect(!lines.texts.isEmpty, "and it is logged")
         }
     }
 
-    /// The end is bounded, whatever the collector does.
-    @Test func `A collector that never answers holds up the end for a moment`() async throws {
+    /// The stop is bounded, whatever the collector does.
+    @Test func `A collector that never answers delays the stop for a moment`() async throws {
         let begin = Mutex(ContinuousClock.now)
         try await withExporter(Array(repeating: .never, count: 100)) { tracer, collector, _ in
             end(10, of: tracer)
@@ -171,7 +171,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func `A graceful shutdown sends the last`() async throws {
+    @Test func `A graceful shutdown sends the last spans`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "export")
         let collector = Collector(group: group)
         let port = try await collector.start()

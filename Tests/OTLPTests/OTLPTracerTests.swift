@@ -84,7 +84,7 @@ struct OTLPTracerTests {
         #expect(message.parentSpanID.isEmpty)
     }
 
-    @Test func `What a span holds is bounded`() throws {
+    @Test func `The content of a span is bounded`() throws {
         let span = tracer().startSpan(String(repeating: "n", count: 5000), context: .topLevel)
         span.attributes["kept"] = "first"
         span.updateAttributes { attributes in

@@ -18,7 +18,7 @@ struct SpanQueueTests {
         )
     }
 
-    @Test func `What is past the capacity is dropped and counted`() {
+    @Test func `Spans beyond the capacity are dropped and counted`() {
         let queue = SpanQueue(capacity: 10)
         for _ in 0..<15 { queue.append(span(queue)) }
         #expect(queue.count == 10 && queue.droppedCount == 5)

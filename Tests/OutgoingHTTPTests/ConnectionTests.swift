@@ -135,7 +135,7 @@ struct ConnectionTests {
         #expect(server.connectionCount == 3, "each loop has its own")
     }
 
-    @Test(.timeLimit(.minutes(5))) func `What is under way as the loops end fails, and so does what comes later`()
+    @Test(.timeLimit(.minutes(5))) func `Requests in progress as the loops end fail, and so do later ones`()
         async throws
     {
         let server = try ScriptedHTTPServer([:])

@@ -29,7 +29,7 @@ struct HTTPSClientTests {
         #expect(request.fields["code"] == "a&b=c d+e%\r\né/~")
     }
 
-    @Test func `A query is added to the one that the URL has`() async throws {
+    @Test func `A query is added to the URL's own`() async throws {
         let server = try ScriptedHTTPServer(["/me": ScriptedHTTPServer.answer("404 Not Found", "x-A: b\r\n", body: "")])
         defer { server.stop() }
         try await Self.withClient { client in
@@ -44,12 +44,12 @@ struct HTTPSClientTests {
         #expect(server.requests.map(\.target) == ["/me?access_token=1%7C2", "/me?v=1&access_token=1%7C2"])
     }
 
-    @Test func `What is printed of a request holds no query`() {
+    @Test func `A printed request has no query`() {
         let request = Self.request(.get(query: [("access_token", "secret")]), "https://example.com/me?key=secret")
         #expect("\(request)" == "GET https://example.com/me")
     }
 
-    @Test func `A refused connection is told from an answer that got lost`() async throws {
+    @Test func `A refused connection is distinguished from a lost answer`() async throws {
         let server = try ScriptedHTTPServer { request in
             request.path == "/hang-up" ? .hangUp : .silence
         }
@@ -70,7 +70,7 @@ struct HTTPSClientTests {
         }
     }
 
-    /// A listener whose queue is full lets nobody in: the kernel drops what wants to connect.
+    /// A listener with a full queue accepts nobody: the kernel drops new connections.
     @Test(.timeLimit(.minutes(5))) func `A connection that doesn't come about in time sends nothing`() async throws {
         let listener = try FullListener()
         defer { listener.close() }
@@ -84,7 +84,7 @@ struct HTTPSClientTests {
         }
     }
 
-    /// The time is of the whole call: each byte comes well before any pause would be too long.
+    /// The time limit is for the whole call: each byte arrives long before any pause would be too long.
     @Test(.timeLimit(.minutes(5))) func `A body that drips ends with the time of the call`() async throws {
         let slow = ScriptedHTTPServer.answer(body: String(repeating: "x", count: 10_000))
         let server = try ScriptedHTTPServer { _ in .drip(slow, milliseconds: 5) }
@@ -130,7 +130,7 @@ struct HTTPSClientTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `Whoever is cancelled doesn't wait`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A cancelled caller doesn't wait`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
         try await Self.withClient { client in

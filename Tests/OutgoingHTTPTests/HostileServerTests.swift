@@ -57,7 +57,7 @@ struct HostileServerTests {
         #expect(server.requests.count == 1, "\(name): a form is never sent twice")
     }
 
-    @Test func `What is compressed stays so: nobody unpacks a bomb`() async throws {
+    @Test func `A compressed body is not inflated, so a bomb does no harm`() async throws {
         let server = try ScriptedHTTPServer([
             "/": ScriptedHTTPServer.answer("200 OK", "content-encoding: gzip\r\n", body: "no gzip")
         ])
@@ -120,7 +120,7 @@ struct HostileServerTests {
         "http://127.0.0.1/\r\n",
         "http://a,b/", "http://a%2fb/", "http://[::1/", "http://[::g]/",
     ])
-    func `What is no URL is not asked`(url: String) async throws {
+    func `An invalid URL is not requested`(url: String) async throws {
         try await HTTPSClientTests.withClient { client in
             let error = await HTTPSClientTests.error { try await client.send(HTTPSClientTests.request(.get(), url)) }
             #expect(error == OutgoingHTTPError(.url, mayHaveBeenSent: false))

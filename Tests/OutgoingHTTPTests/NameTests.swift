@@ -5,9 +5,9 @@ import Testing
 
 @testable import OutgoingHTTP
 
-/// Names of hosts, which our resolver looks up, and never libcurl.
+/// Host names, which our resolver looks up, and never libcurl.
 struct NameTests {
-    @Test func `A host's addresses are asked for once, and its name is what the server is told`() async throws {
+    @Test func `A host's addresses are looked up once, and the server gets the name`() async throws {
         let server = try ScriptedHTTPServer(["/": ScriptedHTTPServer.answer(body: "yes")])
         defer { server.stop() }
         let resolver = TestResolver(["keys.provider.example": ["127.0.0.1"]])
@@ -34,7 +34,7 @@ struct NameTests {
     }
 
     /// Nobody listens at the first address; TEST-NET-1 would time out, a closed port of this machine refuses.
-    @Test func `The next address is tried where the first refuses`() async throws {
+    @Test func `The next address is tried if the first refuses`() async throws {
         let server = try ScriptedHTTPServer(["/": ScriptedHTTPServer.answer(body: "yes")])
         defer { server.stop() }
         let resolver = TestResolver(["a.example": ["::1", "127.0.0.2", "127.0.0.1", "fe80::1%lo"]])
@@ -44,7 +44,7 @@ struct NameTests {
         }
     }
 
-    @Test func `A name without an address is told as such, and asked for anew each time`() async throws {
+    @Test func `A name without an address is an error, and is looked up again each time`() async throws {
         let resolver = TestResolver([:])
         try await HTTPSClientTests.withClient(resolver: resolver) { client in
             for _ in 0..<2 {
@@ -58,7 +58,7 @@ struct NameTests {
         #expect(resolver.asked == ["nobody.example", "nobody.example"])
     }
 
-    @Test func `Addresses that lead nowhere are asked for anew`() async throws {
+    @Test func `Addresses that can't be reached are looked up again`() async throws {
         let resolver = TestResolver(["a.example": ["127.0.0.1"]])
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
             let client = HTTPSClient(
@@ -77,7 +77,7 @@ struct NameTests {
         #expect(resolver.asked == ["a.example", "a.example"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `Nobody waits for a name longer than asked for`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A request waits for a name no longer than its timeout`() async throws {
         let resolver = TestResolver([:], isStuck: true)
         defer { resolver.letGo() }
         try await HTTPSClientTests.withClient(connectTimeout: .seconds(2), resolver: resolver) { client in
@@ -96,8 +96,8 @@ struct NameTests {
         }
     }
 
-    /// As many names as libcurl is told, and more: the oldest are taken back, and all are reached.
-    @Test(.timeLimit(.minutes(5))) func `There may be more names than are kept`() async throws {
+    /// More names than libcurl may hold: the oldest are removed, and all are reached.
+    @Test(.timeLimit(.minutes(5))) func `There may be more names than are cached`() async throws {
         let server = try ScriptedHTTPServer(["/": ScriptedHTTPServer.answer(body: "yes")])
         defer { server.stop() }
         let names = (0..<(LoopAddresses.hostsMax + 40)).map { "host\($0).example" }
@@ -117,7 +117,7 @@ struct NameTests {
     }
 }
 
-/// Knows what a test says.
+/// Resolves the names that a test sets.
 final class TestResolver: NameResolver {
     private let names: [String: [String]]
     private let state: Mutex<(asked: [String], isStuck: Bool)>

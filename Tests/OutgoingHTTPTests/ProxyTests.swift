@@ -44,7 +44,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["407 Proxy Authentication Required", "502 Bad Gateway"])
-    func `Where the proxy makes no tunnel, nothing was sent`(status: String) async throws {
+    func `If the proxy makes no tunnel, nothing was sent`(status: String) async throws {
         let server = try ScriptedHTTPServer { _ in .bytes(ScriptedHTTPServer.answer(status, body: "no")) }
         defer { server.stop() }
         let proxies = ProxySettings(https: try Proxy("http://me:secret@127.0.0.1:\(server.port)"))

@@ -33,7 +33,7 @@ struct PublicAddressTests {
     }
 
     @Test(arguments: ["", "localhost", "127.1", "0x7f000001", "2130706433", "fe80::1%lo", "[::1]", "1.2.3.4.5"])
-    func `What is no address in digits is neither`(text: String) {
+    func `A text that isn't a numeric address is neither`(text: String) {
         #expect(PublicAddress.isPublic(text) == nil)
     }
 
@@ -131,7 +131,7 @@ struct PublicAddressTests {
         )
     }
 
-    @Test func `Of a body that nobody wants little is read, and its head is the answer`() async throws {
+    @Test func `Little is read of an unwanted body, and its head is the answer`() async throws {
         let head = "HTTP/1.1 202 Accepted\r\nx-word: one\r\n"
         let server = try ScriptedHTTPServer { request in
             switch request.path {

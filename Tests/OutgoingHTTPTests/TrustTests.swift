@@ -8,7 +8,7 @@ import Testing
 struct TrustTests {
     private static let form = OutgoingRequest.Method.postForm([("code", "secret")])
 
-    @Test(.timeLimit(.minutes(5))) func `A server whose certificate nobody vouches for is told nothing`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A server with an untrusted certificate gets no request`() async throws {
         try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1") { server, _ in
             let error = try await Self.ask("https://localhost:\(server.port)/token", trust: .system())
             #expect(error?.mayHaveBeenSent == false)
@@ -16,7 +16,7 @@ struct TrustTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `A server with another's certificate is told nothing`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `A server with another's certificate gets no request`() async throws {
         try await Self.withServer(names: "DNS:other.example") { server, trust in
             for host in ["localhost", "127.0.0.1"] {
                 let error = try await Self.ask("https://\(host):\(server.port)/token", trust: trust)
@@ -36,7 +36,7 @@ struct TrustTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-tls1_2"]])
-    func `An authority of one's own vouches for its servers`(arguments: [String]) async throws {
+    func `A private authority is trusted for its servers`(arguments: [String]) async throws {
         try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1", arguments) { server, trust in
             try await HTTPSClientTests.withClient(trust: trust) { client in
                 for host in ["localhost", "127.0.0.1"] {
@@ -53,16 +53,14 @@ struct TrustTests {
         }
     }
 
-    @Test func `A file without certificates is no authority`() {
+    @Test func `A file without certificates is not an authority`() {
         for file in ["/nowhere/at/all", "/etc/hostname"] {
             #expect(throws: TrustStore.Unreadable.self) { try TrustStore(file: file) }
         }
     }
 
-    /// Our own server speaks nothing else under TLS, and refuses by the status what is no gRPC.
-    @Test(.timeLimit(.minutes(5))) func `HTTP/2 is spoken to servers that can, many requests on a connection`()
-        async throws
-    {
+    /// Our own server accepts only HTTP/2 under TLS, and refuses requests that aren't gRPC by the status.
+    @Test(.timeLimit(.minutes(5))) func `Servers that speak HTTP 2 get many requests on one connection`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in

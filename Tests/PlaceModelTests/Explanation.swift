@@ -1,16 +1,16 @@
 import InvitesDomain
 import Models
 
-/// Which order of operations that ran at once explains what came of them.
+/// Finds an order of concurrent operations that explains their answers.
 struct Explanation<State, Operation, Answer> {
-    /// Does an operation to a state, and tells its answer.
+    /// Applies an operation to a state, and returns its answer.
     let perform: (inout State, Operation) -> Answer
-    /// Whether an answer of the model is the one that was given.
+    /// Whether an answer of the model equals the real one.
     let isSame: (Answer, Answer) -> Bool
-    /// The state with what the real one alone knows, if it is the real one.
+    /// Adds to the state what only the real one contains, if both agree.
     let match: (State) -> State?
 
-    /// The state after the first order that explains all answers and the state; nil if none does.
+    /// The state after the first order that explains all answers and the real state; nil if none does.
     func find(_ start: State, _ operations: [(Operation, Answer)]) -> State? {
         if operations.isEmpty { return match(start) }
         for (index, (operation, answer)) in operations.enumerated() {
@@ -23,7 +23,7 @@ struct Explanation<State, Operation, Answer> {
         return nil
     }
 
-    /// All states that orders lead to, whatever was answered: to tell what is missed least.
+    /// All states that some order leads to, whatever the answers: used to report the smallest difference.
     func outcomes(_ start: State, _ operations: [(Operation, Answer)]) -> [State] {
         if operations.isEmpty { return [start] }
         return operations.indices.flatMap { index in
@@ -37,9 +37,9 @@ struct Explanation<State, Operation, Answer> {
 }
 
 extension PlaceAnswer {
-    /// Whether the model's answer is one that was given, whatever id the service made for what the model knows no id of.
+    /// Whether the model's answer equals the real one. Ids are ignored where the model can't know the id made by the service.
     ///
-    /// - Parameter isAlone: whether nothing else ran at that time.
+    /// - Parameter isAlone: whether no other operation ran at that time.
     func isSame(as real: PlaceAnswer, isAlone: Bool) -> Bool {
         switch (self, real) {
         case (.member(let mine), .member(let theirs)): mine.isSame(as: theirs)
@@ -64,8 +64,8 @@ extension Member {
 extension Roster.Answer {
     func isSame(as real: Roster.Answer, isAlone: Bool) -> Bool {
         switch (self, real) {
-        // An addition looks for room among the pending, counts, and looks for room again. What takes the room between refuses
-        // those who were counted in, and not those whom the counts refused.
+        // An addition looks for room among the pending, counts, and looks for room again. If another one takes the room in
+        // between, the people who were counted are refused, and not those whom the quota refused.
         case (.refused(.tooManyPending), .refused(.tooManyAttempts)) where !isAlone: true
         case (.known(let mine), .known(let theirs)), (.recognized(let mine), .recognized(let theirs)),
             (.added(let mine), .added(let theirs)):

@@ -1,17 +1,17 @@
 import Models
 import ProfileDomain
 
-/// What the model of numbers goes by.
+/// The parameters of the model of numbers.
 struct NumberRules: Sendable {
-    /// For how long others can't type a number that was given up.
+    /// For how long other users can't type a number that was given up.
     var coolDownMilliseconds: Int64 = 3_600_000
-    /// For how long beyond that it is known who typed it.
+    /// For how long after that its former typist is remembered.
     let typistMilliseconds: Int64 = 30 * 86_400_000
 }
 
-/// What a number's becoming somebody's, or nobody's, is told as.
+/// An event that a number has a new user, or none.
 struct NumberEvent: Equatable, Sendable {
-    /// By what the service calls it; nil until it is known.
+    /// The service's id of the event; nil until it is known.
     var id: EventID?
     let isClaim: Bool
     let phone: String
@@ -20,7 +20,7 @@ struct NumberEvent: Equatable, Sendable {
     var isProven = false
     var takenFrom: UserID?
 
-    /// The same but for its id.
+    /// The same except for the id.
     var content: NumberEvent {
         var event = self
         event.id = nil
@@ -28,14 +28,14 @@ struct NumberEvent: Equatable, Sendable {
     }
 }
 
-/// All that the profile service knows of numbers, as plain values.
+/// All that the profile service stores about numbers, as plain values.
 struct NumberState: Equatable, Sendable {
     struct Profile: Equatable, Sendable {
         var phone: String?
         var isProven = false
-        /// Whether a proof of somebody else took the number, and the user has saved none since.
+        /// Whether another user's proof took the number, and the user has saved none since.
         var isTaken = false
-        /// When the user or an operator decided which number they have, last.
+        /// When the user or an operator last decided which number they have.
         var chosenAt: Int64?
     }
 
@@ -60,18 +60,18 @@ struct NumberState: Equatable, Sendable {
     var cooling: [String: Cooling] = [:]
     var closed: Set<UserID> = []
     var refused: Set<EventID> = []
-    /// What proofs came to.
+    /// The results of proofs.
     var proofs: [EventID: NumberAnswer] = [:]
     var disputes: [UserID: Dispute] = [:]
-    /// What invites wasn't told yet, oldest first.
+    /// The undelivered events for invites, oldest first.
     var outbox: [NumberEvent] = []
-    /// Whether a claim may miss a waiting time that began while it was under way, as the service says of itself; and of which numbers
+    /// Whether a claim may miss a waiting time that began during the claim, as the service documents; and for which numbers
     /// one did.
     var missesNewWaits = false
     var newWaits: Set<String> = []
 }
 
-/// Something that a person, a provider, an operator or another service does with numbers.
+/// An operation on numbers by a user, a provider, an operator or another service.
 enum NumberOperation: Sendable {
     case save(UserID, phone: PhoneNumber?)
     case prove(UserID, phone: PhoneNumber, EventID, ProvenClaim.Judgement?, outdatedAfter: Int64)
@@ -80,7 +80,7 @@ enum NumberOperation: Sendable {
     case closeIfEmpty(UserID, EventID)
 }
 
-/// What it is answered.
+/// The answer to an operation.
 enum NumberAnswer: Equatable, Sendable {
     case saved(phone: String?, isProven: Bool)
     case held(by: UserID)
@@ -170,7 +170,7 @@ extension NumberState {
         return .saved(phone: phone, isProven: false)
     }
 
-    /// A proof that was accepted before its user chose the number that they have leaves that one alone.
+    /// A proof that was accepted before its user chose the current number changes nothing for that user.
     private mutating func isOutdated(_ userID: UserID, _ phone: String, _ outdatedAfter: Int64) -> NumberAnswer? {
         guard let profile = profiles[userID], profile.phone != phone, let chosenAt = profile.chosenAt,
             chosenAt >= outdatedAfter
@@ -200,7 +200,7 @@ extension NumberState {
             profiles[holder.userID] = Profile(isTaken: true, chosenAt: profiles[holder.userID]?.chosenAt)
             losers.append(holder.userID)
         }
-        // Whoever typed it and gave it up loses it all the same.
+        // A user who typed the number and gave it up loses their places all the same.
         if let cool = cooling[phone], !cool.wasProven, cool.until > now - rules.typistMilliseconds {
             if cool.userID != userID, !losers.contains(cool.userID) { losers.append(cool.userID) }
         }
@@ -243,7 +243,7 @@ extension NumberState {
         return .released(phone)
     }
 
-    /// The same, with the waiting events of the other if these are the same for each number in its order.
+    /// The same state, with the other's waiting events if both have the same events in the same order for each number.
     func matched(to real: NumberState) -> NumberState? {
         var (mine, theirs) = (self, real)
         for phone in Set(outbox.map(\.phone)).union(real.outbox.map(\.phone)) {

@@ -7,7 +7,7 @@ import ServiceModels
 
 @testable import ProfileService
 
-/// The real store of the profile service, which does with numbers what the model says.
+/// The profile service's real store, which must do with numbers what the model says.
 struct NumberStores: Sendable {
     let database: PostgresClient
     let identifiers: IdentifierSource
@@ -55,7 +55,7 @@ struct NumberStores: Sendable {
             )
             let step = try await store.claimProven(claim, judgement: judgement, nowMilliseconds: now, deadline: nil)
             switch step {
-            // Nobody asks for an opening here.
+            // Openings are not part of these histories.
             case .opens(let holder, _), .judge(let holder): return .judge(holder)
             case .settled(_, .conflict, _): return .conflict
             case .settled(_, .outdated, _): return .outdated
@@ -79,7 +79,7 @@ struct NumberStores: Sendable {
         }
     }
 
-    /// What the tables say of a history.
+    /// The rows of a history in the tables.
     func read(_ scope: HistoryScope) async throws -> NumberState {
         var state = NumberState()
         let users = scope.users.map(\.uuid)
@@ -157,14 +157,14 @@ struct NumberStores: Sendable {
         }
     }
 
-    /// Events that were told.
+    /// Deletes delivered events.
     func forget(_ events: [EventID]) async throws {
         try await database.execute("DELETE FROM work WHERE event_id = ANY(\(events.map(\.uuid)))")
     }
 }
 
 extension NumberEvent {
-    /// As invites is told it.
+    /// The event as invites gets it.
     var told: InvitesDomain.PhoneEvent? {
         guard let id, let phone = PhoneNumber(stored: phone) else { return nil }
         return InvitesDomain.PhoneEvent(

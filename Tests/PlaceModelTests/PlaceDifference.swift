@@ -1,7 +1,7 @@
 import InvitesDomain
 import Models
 
-/// What happened, for the counts.
+/// Counts of what happened.
 struct PlaceTally: Sendable {
     var histories = 0
     var operations = 0
@@ -34,7 +34,7 @@ struct PlaceTally: Sendable {
     }
 }
 
-/// What no order of operations explains.
+/// A difference that no order of operations explains.
 struct PlaceViolation: Error, CustomStringConvertible {
     let seed: UInt64
     let text: String
@@ -50,7 +50,7 @@ struct PlaceViolation: Error, CustomStringConvertible {
     }
 }
 
-/// One way in which what is there isn't what must be.
+/// One difference between the actual and the expected state.
 struct PlaceDifference: Sendable, CustomStringConvertible {
     enum Kind: String, Sendable { case lost, doubled, wronglySeated, other }
 
@@ -60,7 +60,7 @@ struct PlaceDifference: Sendable, CustomStringConvertible {
 
     private init(_ kind: Kind, _ what: String) { (self.kind, self.what) = (kind, what) }
 
-    /// How what is there differs from what must be.
+    /// The differences between the actual and the expected state.
     static func between(_ model: PlaceState, _ real: PlaceState) -> [PlaceDifference] {
         var differences: [PlaceDifference] = []
         for id in Set(model.groups.keys).union(real.groups.keys).sorted() {
@@ -102,7 +102,7 @@ struct PlaceDifference: Sendable, CustomStringConvertible {
         return differences
     }
 
-    /// What must hold of whatever is there when nothing is under way, without asking the model how it came.
+    /// The invariants that hold whenever no operation is running, regardless of the history.
     static func atRest(_ places: PlaceState, _ numbers: NumberState, _ rules: PlaceRules, _ now: Int64)
         -> [PlaceDifference]
     {
@@ -137,7 +137,8 @@ struct PlaceDifference: Sendable, CustomStringConvertible {
         }
         let awaited = group.rows.values.filter { $0.userID == nil }
         if Set(awaited.map(\.phone)).count != awaited.count { found(.doubled, "a number is awaited twice") }
-        // Whoever added them is gone, and with them that a user blocks them: such a row waits until the user asks for it.
+        // All inviters have left, and with them the record that the number's user blocks them: the row waits until the
+        // user asks for it.
         let wanted = awaited.filter { $0.isLive(now) && $0.inviters != [PlaceState.nobody] }
         for row in wanted where group.openness == .open {
             guard let owner = places.owners[row.phone ?? ""] else { continue }
@@ -156,7 +157,7 @@ struct PlaceDifference: Sendable, CustomStringConvertible {
 }
 
 extension PlaceState {
-    /// What can be seen in the tables.
+    /// The parts of the state that are visible in the tables.
     var visible: PlaceState {
         var state = PlaceState()
         (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = (
@@ -168,7 +169,7 @@ extension PlaceState {
 }
 
 extension PlaceHistory {
-    /// What must hold of what is there in the end.
+    /// The invariants that hold at the end.
     func checkEnd() throws {
         let differences = PlaceDifference.atRest(places, numbers, services.places.rules, now)
         guard differences.isEmpty else { throw violation("what is there in the end can't be", differences) }

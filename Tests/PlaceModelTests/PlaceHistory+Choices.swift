@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import ProfileDomain
 
-/// What people do next, out of the seed and what is there.
+/// The next operations, chosen from the seed and the current state.
 extension PlaceHistory {
     mutating func newGroup(_ openness: GroupOpenness) -> PlaceOperation {
         let groupID = services.identifiers.make(GroupID.self)
@@ -21,13 +21,13 @@ extension PlaceHistory {
     }
 
     mutating func somePlaceOperations() -> [PlaceOperation] {
-        // What the cleaning finds locked it leaves for later: alone it finds all.
+        // The cleanup skips locked rows: alone it finds all.
         if random.oneIn(15) { return [.expire] }
         var operations: [PlaceOperation] = []
         if !duePlaces.isEmpty, random.oneIn(2) { operations.append(duePlaces.removeFirst()) }
         if random.below(10) < 8, let events = nextEvents() {
             operations.append(.apply(events))
-            // An answer was lost, and it is told again.
+            // The answer was lost, and the events are delivered again.
             if random.oneIn(6) { operations.append(.apply(events)) }
         }
         if random.oneIn(12), let events = told.randomElement(using: &random) { operations.append(.apply(events)) }
@@ -75,17 +75,17 @@ extension PlaceHistory {
         }
     }
 
-    /// Somebody says of a member that they are the person meant, mostly rightly.
+    /// A member is confirmed as the person meant, mostly correctly.
     private mutating func someKeeping(in group: GroupID, by caller: UserID) -> PlaceOperation {
         let memberID = someMember(of: group)
         let seated = places.groups[group]?.rows[memberID]?.userID
         return .confirm(memberID, as: random.oneIn(6) ? someUser() : seated ?? someUser(), in: group, by: caller)
     }
 
-    /// A person asks for their account to be deleted: both services are told, one of them now.
+    /// A user asks for their account to be deleted: both services are notified, one of them now.
     private mutating func someClosing() -> PlaceOperation? {
         guard places.closed.count < 3 else { return nil }
-        // What becomes of an owner's groups is more than what becomes of anybody else.
+        // The deletion of an owner has more effects than that of other users.
         let owners = places.groups.values.map(\.ownerID).sorted()
         let userID = random.oneIn(2) ? owners.randomElement(using: &random) ?? someUser() : someUser()
         addUser()
@@ -98,7 +98,7 @@ extension PlaceHistory {
         case 0..<2:
             let id = services.identifiers.make(GroupLinkID.self)
             linkIDs.append(id)
-            // Refused only for fields that can't be.
+            // Refused only for invalid fields.
             guard let new = try? NewGroupLink(lifetimeSeconds: random.oneIn(2) ? 60 : 0, usesMax: random.below(3))
             else { return .leave(group, caller) }
             return .makeLink(id, of: group, by: places.groups[group]?.ownerID ?? caller, new)
@@ -132,7 +132,7 @@ extension PlaceHistory {
             if let again = proofs.randomElement(using: &random) { return again }
             return .save(userID, phone: phone)
         default:
-            // Mostly of a number that somebody typed, and may have given up.
+            // Mostly a number that somebody typed, and may have given up.
             let typed = phones.filter {
                 numbers.holders[$0.digits].map { !$0.isProven } ?? (numbers.cooling[$0.digits]?.wasProven == false)
             }
@@ -146,7 +146,7 @@ extension PlaceHistory {
                 phone: phone,
                 services.identifiers.make(EventID.self),
                 judgement,
-                // In part told late: what was chosen in the meantime stays.
+                // Some are delivered late: a choice made in the meantime stays.
                 outdatedAfter: random.oneIn(3) ? now - Int64(random.below(7_200_000)) : now + 2_000
             )
             proofs.append(proof)
@@ -154,7 +154,7 @@ extension PlaceHistory {
         }
     }
 
-    // MARK: - Who and what
+    // MARK: - Choosing users and targets
 
     mutating func someUser() -> UserID {
         let alive = users.filter { !places.closed.contains($0) }
@@ -180,7 +180,7 @@ extension PlaceHistory {
         return ids.isEmpty || random.oneIn(30) ? services.identifiers.make() : ids[random.below(ids.count)]
     }
 
-    /// Somebody who is awaited, and mostly whom it may be.
+    /// A pending person, and mostly the user with their number.
     private mutating func someAwaited(in group: GroupID) -> (MemberID, UserID) {
         guard let there = places.groups[group] else { return (services.identifiers.make(), someUser()) }
         var awaited: [(MemberID, UserID?)] = there.rows.values.filter { $0.userID == nil }

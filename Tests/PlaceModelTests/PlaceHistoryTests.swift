@@ -12,9 +12,9 @@ import Testing
 @testable import InvitesService
 @testable import ProfileService
 
-/// Seeded histories against the real stores. `PLACE_HISTORIES` says how many, `PLACE_HISTORY_SEED` which is the first.
+/// Random histories against the real stores. `PLACE_HISTORIES` is their number, `PLACE_HISTORY_SEED` the first seed.
 struct PlaceHistoryTests {
-    @Test func `Whatever people do at once, nobody is lost, doubled or in another's place`() async throws {
+    @Test func `In concurrent histories nobody is lost, doubled or in another's place`() async throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["PLACE_HISTORIES"].flatMap(Int.init) ?? 300
         let first = environment["PLACE_HISTORY_SEED"].flatMap(UInt64.init) ?? 1
@@ -44,7 +44,7 @@ struct PlaceHistoryTests {
         #expect(total.lost + total.doubled + total.wronglySeated + total.other == 0)
     }
 
-    /// Where people may add so few that many are refused for it.
+    /// Limits so low that many additions are refused.
     private static let tight = PlaceRules(
         pendingMax: 4,
         pendingLifetimeMilliseconds: PlaceRules.usual.pendingLifetimeMilliseconds,
@@ -52,7 +52,7 @@ struct PlaceHistoryTests {
         numbers: Quota(kind: "numbers", countMax: 4, windowMilliseconds: 30 * 86_400_000)
     )
 
-    /// Lives a history; a fault is told with its seed, and counted.
+    /// Runs a history. A failure is reported with its seed, and counted.
     private static func live(
         seed: UInt64,
         first phone: Int,
@@ -73,7 +73,7 @@ struct PlaceHistoryTests {
     }
 }
 
-/// The stores of both services, each on a database of its own.
+/// The stores of both services, each on a separate database.
 enum PlaceServices {
     static func run<Value: Sendable>(
         rules: PlaceRules = .usual,

@@ -3,9 +3,9 @@ import Models
 import Postgres
 import Testing
 
-/// That the histories can fail: each kind of fault, made by hand, is told as what it is.
+/// Proves that the histories can fail: each kind of fault, made by hand, is reported as that kind.
 struct PlaceProofTests {
-    /// What somebody does to the tables behind the model's back, and as what it must be told.
+    /// A change of the tables that the model doesn't know, and the kind of difference it must be reported as.
     struct Fault: Sendable, CustomTestStringConvertible {
         let kind: PlaceDifference.Kind
         let sql: String
@@ -32,7 +32,7 @@ struct PlaceProofTests {
         Fault(kind: .other, sql: "DELETE FROM work WHERE queue = 'events'"),
     ]
 
-    @Test func `A seat that goes, comes twice or is another's is told as that`() async throws {
+    @Test func `A place that is lost, doubled or another user's is reported as such`() async throws {
         try await PlaceServices.run { services in
             for (index, fault) in Self.faults.enumerated() {
                 var history = PlaceHistory(seed: 1, first: 8 * index, services)
@@ -47,7 +47,7 @@ struct PlaceProofTests {
         }
     }
 
-    /// A group of its owner, a member who came by a number, and a number that is awaited.
+    /// A group with its owner, a member who joined by a number, and a pending number.
     private static func settledGroup(in history: inout PlaceHistory) async throws -> GroupID {
         let (owner, guest) = (history.users[0], history.users[1])
         let group = history.services.identifiers.make(GroupID.self)
@@ -71,7 +71,7 @@ struct PlaceProofTests {
         return group
     }
 
-    @Test func `Answers that no order of what ran at once explains are no answers`() {
+    @Test func `Answers that no order of concurrent operations explains are rejected`() {
         let owner = UserID(high: 1, low: 1)
         let id = GroupID(high: 2, low: 2)
         var row = PlaceRow(id: MemberID(high: 3, low: 3), addedBy: owner, addedAt: 0)

@@ -26,7 +26,7 @@ extension PlaceState {
             sum + group.rows.values.count { $0.addedBy == callerID && $0.userID == nil }
         }
         var refusals: [Int: InvitesError] = [:]
-        // What is used up before is asked for nobody whom the group doesn't await, whoever else is in the batch.
+        // If the quota was used up before, numbers that the group doesn't have yet are refused, whatever else is in the batch.
         for index in first.indices where first[index].isCostly && group.waiting(people[index].phone.digits) == nil {
             if let wait = wait(for: people[index].phone.digits, by: callerID, rules, now) {
                 refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait)
@@ -61,7 +61,7 @@ extension PlaceState {
         return answers
     }
 
-    /// What adding each comes to, one after the other, before anything is written.
+    /// The result of each addition, in order, before anything is written.
     private func plan(
         _ people: [NewPerson],
         _ id: GroupID,
@@ -75,7 +75,7 @@ extension PlaceState {
         return people.enumerated().map { index, person in
             if let fault = refusal(index) { return .refused(fault) }
             let phone = person.phone.digits
-            // Whose account is closed has no number, and for whom its owner blocks it is nobody's.
+            // A closed account counts as having no number, and so does a user who blocks the caller.
             let owner = owners[phone].flatMap { isUnseen($0, with: phone, by: callerID, in: group, now) ? nil : $0 }
             if group.openness == .open, let owner, held[owner] != nil { return .refused(.accountHeld) }
             if let row = found(phone, owner, group.openness, there) {
@@ -91,8 +91,9 @@ extension PlaceState {
         }
     }
 
-    /// Whether a number's owner isn't to be seen: closed, one who blocks the caller, or who declined what waits for this number. Where
-    /// people accept, the owner counts only where they are a member by the number, whom all see.
+    /// Whether a number's owner must stay hidden: the account is closed, the owner blocks the caller, or declined the place
+    /// that waits for this number. In groups with consent the owner counts only as a member by the number, which all members
+    /// see.
     private func isUnseen(
         _ owner: UserID,
         with phone: String,
@@ -107,7 +108,7 @@ extension PlaceState {
         return closed.contains(owner) || blocks(owner, callerID) || hasDeclined && group.member(owner) == nil
     }
 
-    /// The caller wants those, too, who are awaited already. Whether that is news.
+    /// Adds the caller to the inviters of pending people. Returns whether that changed anything.
     private mutating func note(_ answers: [Roster.Answer], _ id: GroupID, _ callerID: UserID) -> Bool {
         var isNoted = false
         for case .known(let member) in answers where member.userID == nil {
@@ -125,7 +126,7 @@ extension PlaceState {
         return isNoted
     }
 
-    /// Who of those who are there is the person already.
+    /// The existing row of the person, if any.
     private func found(
         _ phone: String,
         _ owner: UserID?,
@@ -135,10 +136,10 @@ extension PlaceState {
         let waiting = there.first { $0.userID == nil && $0.phone == phone }
         let member = owner.flatMap { owner in there.first { $0.userID == owner } }
         switch (openness, owner) {
-        // Whether somebody has the number must not show.
+        // Whether the number has a user must not show.
         case (.consent, _): return waiting ?? member.flatMap { $0.phone == phone ? $0 : nil }
         case (_, nil): return waiting ?? there.filter { $0.phone == phone }.max { $0.id < $1.id }
-        // Nobody waits in an open group whose number a user has, but by somebody whom that one blocks.
+        // In an open group no row waits for a user's number, unless its inviter is blocked by that user.
         case (.open, _): return member
         case (.confirm, _): return member ?? waiting
         }
@@ -158,7 +159,7 @@ extension PlaceState {
         case .recognized(let member):
             if let userID = member.userID { remember(row, of: userID, in: id) }
         case .added(let member):
-            // What has expired begins anew, and what a blocked one left waiting gives way.
+            // An expired row is replaced, and so is one whose inviter is blocked.
             if let old = groups[id]?.waiting(phone) { groups[id]?.rows[old.id] = nil }
             if let userID = member.userID {
                 (row.userID, row.linkedAt) = (userID, now)
@@ -173,7 +174,7 @@ extension PlaceState {
 
     // MARK: - Counts
 
-    /// How long until a number may be added where a count is used up; nil for now.
+    /// How long until a number may be added if a quota is used up; nil if it may be added now.
     private func wait(for phone: String, by callerID: UserID, _ rules: PlaceRules, _ now: Int64) -> Int64? {
         let concerned = isNews(phone, to: callerID, rules, now) ? [rules.adds, rules.numbers] : [rules.adds]
         return concerned.compactMap { quota in
@@ -189,7 +190,7 @@ extension PlaceState {
         return at <= now - rules.numbers.windowMilliseconds || at > now
     }
 
-    /// Counts people, and tells of each how long until they may be added; nil for now.
+    /// Counts people, and returns for each how long until they may be added; nil for now.
     private mutating func count(
         _ phones: [String],
         by callerID: UserID,
@@ -221,7 +222,7 @@ extension PlaceState {
         }
     }
 
-    /// Takes back what was counted for those who were refused.
+    /// Takes back the counts of refused people.
     private mutating func refund(
         _ phones: [String],
         by callerID: UserID,

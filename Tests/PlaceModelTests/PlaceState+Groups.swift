@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import ServiceKit
 
-/// Making, changing and leaving groups.
+/// Creating, changing and leaving groups.
 extension PlaceState {
     mutating func create(_ new: NewPlace, _ rules: PlaceRules, _ now: Int64) throws(InvitesError) -> Group {
         let key = new.key.map { CreationKey(userID: new.ownerID, key: $0) }
@@ -59,7 +59,7 @@ extension PlaceState {
         return try domain(id, for: callerID)
     }
 
-    /// Nobody is confirmed any more: those who ask to join are in, as far as there is room.
+    /// The group ends confirmation: users who asked to join become members, as far as there is room.
     private mutating func admitAll(to id: GroupID, by callerID: UserID, _ rules: PlaceRules, _ now: Int64) {
         guard let requests = groups[id]?.requests.sorted(by: { $0.value.id < $1.value.id }) else { return }
         for (userID, request) in requests {
@@ -75,7 +75,7 @@ extension PlaceState {
             row.seat(userID, now, confirmedBy: callerID)
             groups[id]?.rows[row.id] = row
             groups[id]?.requests[userID] = nil
-            // By whoever opened the group, who is another.
+            // Added by the user who opened the group, who is another user.
             told[Landing(userID: userID, groupID: id), default: 0] += 1
         }
     }
@@ -90,7 +90,7 @@ extension PlaceState {
         guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else { return }
         guard role == .owner else { return goOut(userID, of: id) }
         guard !group.rows.values.contains(where: { $0.userID != userID && isOpen($0) }) else {
-            // Who got the group from somebody else never asked for it.
+            // A user who got the group by a handover never asked for it.
             guard group.createdBy != userID else { throw .ownerMustHandOver }
             goOut(userID, of: id)
             return inherit(id)
@@ -98,7 +98,7 @@ extension PlaceState {
         groups[id] = nil
     }
 
-    /// Takes a user out of a group; nothing of them is left in it.
+    /// Removes a user from a group; nothing of theirs is left in it.
     mutating func goOut(_ userID: UserID, of id: GroupID) {
         guard var group = groups[id] else { return }
         group.merged = group.merged.filter { $0.key.userID != userID }
@@ -107,7 +107,7 @@ extension PlaceState {
         disown(id, by: userID)
     }
 
-    /// What a user did in a group who is no member any more.
+    /// Removes what a former member did in a group.
     mutating func disown(_ id: GroupID, by userID: UserID) {
         guard var group = groups[id] else { return }
         for key in group.rows.keys {
@@ -181,14 +181,15 @@ extension PlaceState {
         goOut(userID, of: id)
     }
 
-    /// Links of a user who is put out.
+    /// Revokes the links of a removed user.
     mutating func endLinks(of userID: UserID, to id: GroupID) {
         for (key, link) in groups[id]?.links ?? [:] where link.createdBy == userID {
             groups[id]?.links[key]?.isRevoked = true
         }
     }
 
-    /// Whoever added somebody next stands in for one who goes. Whom nobody else added, and who blocks that one, doesn't want it by that.
+    /// If an inviter leaves, the next one replaces them. Without a next one, a user who blocks the leaving inviter doesn't want
+    /// the place.
     private func withoutInviter(_ userID: UserID, _ row: PlaceRow) -> PlaceRow {
         var row = row
         guard row.addedBy == userID else {

@@ -1,9 +1,9 @@
 import InvitesDomain
 import Models
 
-/// Accepting, declining, confirming, and what links and blocks do.
+/// Accepting, declining and confirming; links and blocks.
 extension PlaceState {
-    /// How a user comes in.
+    /// How a user joins.
     private struct Entry {
         let userID: UserID
         var waitingID: MemberID?
@@ -14,7 +14,7 @@ extension PlaceState {
 
     private func phones(of userID: UserID) -> Set<String> { Set(owners.filter { $0.value == userID }.keys) }
 
-    /// What waits in a group for a user, oldest first.
+    /// The rows in a group that wait for a user, oldest first.
     private func waiting(_ userID: UserID, in group: PlaceGroup) -> [PlaceRow] {
         let phones = phones(of: userID)
         return group.rows.values.filter { $0.userID == nil && phones.contains($0.phone ?? "") }
@@ -136,7 +136,7 @@ extension PlaceState {
         if held[userID] != nil { throw .accountHeld }
     }
 
-    /// A member is the person meant, whoever has the number.
+    /// Confirms that a member is the person meant, even if the number has another user now.
     private mutating func keep(
         _ row: PlaceRow,
         _ seated: UserID,
@@ -200,7 +200,7 @@ extension PlaceState {
             }
             let awaited = waiting(userID, in: group).first { $0.isLive(now) && isWanted($0, by: userID) }
             if let awaited {
-                // Coming by a link is to want to be in.
+                // Joining by a link shows that the user wants to be a member.
                 if awaited.declinedBy == userID { groups[id]?.rows[awaited.id]?.declinedBy = nil }
                 return .joined(awaited.id, isMember: false)
             }
@@ -222,7 +222,7 @@ extension PlaceState {
         return .joined(try admit(entry, to: id, rules, now), isMember: true)
     }
 
-    // MARK: - Blocks, and what is over
+    // MARK: - Blocks and expiry
 
     mutating func block(_ inviterID: UserID, by userID: UserID) throws(InvitesError) {
         try requireOpen(userID)
@@ -235,7 +235,7 @@ extension PlaceState {
         for phone in phones(of: userID).sorted() { _ = link(phone, to: userID, now) }
     }
 
-    /// What has expired goes.
+    /// Removes expired rows.
     mutating func expire(_ now: Int64) {
         for (id, group) in groups {
             groups[id]?.rows = group.rows.filter { $0.value.isLive(now) }
@@ -244,7 +244,7 @@ extension PlaceState {
     }
 }
 
-/// The end of accounts.
+/// Closing accounts.
 extension PlaceState {
     mutating func hold(_ userID: UserID, _ absorption: EventID) throws(InvitesError) -> Bool {
         if closed.contains(userID) { return true }
@@ -270,7 +270,7 @@ extension PlaceState {
         for part in ClosingPart.allCases { _ = close(userID, part) }
     }
 
-    /// Does a part of a closing; whether its turn has come.
+    /// Does a part of a closing; returns whether its turn has come.
     mutating func close(_ userID: UserID, _ part: ClosingPart) -> Bool {
         switch part {
         case .begin:
@@ -313,11 +313,11 @@ extension PlaceState {
         counts = counts.filter { $0.key.userID != userID }
     }
 
-    /// Whether a row is a member's whose account is open.
+    /// Whether a row belongs to a member whose account is open.
     func isOpen(_ row: PlaceRow) -> Bool { row.userID.map { !closed.contains($0) } ?? false }
 
-    /// A group whose owner is gone is an admin's, else a plain member's, and of these who has been there for longest; else nobody's. Members
-    /// in doubt come behind the others, then those by an unproven number, and last of all those whose accounts are closed.
+    /// The heir of a group whose owner is gone: an admin, else a plain member, and of these the longest member; else nobody.
+    /// Members in doubt come after the others, then members by an unproven number, and last members whose accounts are closed.
     mutating func inherit(_ id: GroupID) {
         func rank(_ row: PlaceRow) -> Int {
             (isOpen(row) ? 0 : 8) + (row.isAdmin ? 0 : isByUnprovenNumber(row) ? 6 : 4) + (row.isInDoubt ? 1 : 0)

@@ -1,7 +1,7 @@
 import InvitesDomain
 import Models
 
-/// What becomes of places when numbers change hands: the first event of each number that is told at once, then the second of each.
+/// What happens to places when numbers change hands: first the first event of each number in a batch, then the second.
 extension PlaceState {
     private struct Loss {
         let phone: String
@@ -9,7 +9,7 @@ extension PlaceState {
         var isProof = false
     }
 
-    /// How many of a group may be in doubt for one number.
+    /// How many members of a group may be in doubt for one number.
     private static let doubtsMax = 8
 
     mutating func apply(_ events: [PhoneEvent], _ now: Int64) throws(InvitesError) -> Int {
@@ -23,7 +23,7 @@ extension PlaceState {
         for event in fresh {
             var event = event
             if case .claimed(let userID, let loser, _) = event.change, closed.contains(userID) {
-                // Too late for the claimant; whoever it took the number from has given it up.
+                // It comes too late for the claimant; the former user has given the number up.
                 guard let loser else { continue }
                 event = PhoneEvent(id: event.id, phone: event.phone, change: .released(by: loser))
             }
@@ -32,7 +32,8 @@ extension PlaceState {
             if index == steps.count { steps.append([]) }
             steps[index].append(event)
         }
-        // Whoever is awaited again by another number is there again if they have it when all is told: nobody sees the steps between.
+        // A user who waits again under another number is a member again if they have it after the batch: the steps in between
+        // are not visible.
         var end = self
         for step in steps { _ = end.pass(step) }
         let membersBefore = groups.mapValues { Set($0.rows.values.compactMap(\.userID)) }
@@ -44,7 +45,7 @@ extension PlaceState {
             let back = returned.compactMap { phone in end.owners[phone].map { (phone, $0) } }
             for (phone, userID) in links + back { linkedCount += link(phone, to: userID, now) }
         }
-        // Whoever lost a place and has none there again did nothing there any more.
+        // A user who lost a place and has no place in the group again loses their links and invitations there.
         for (id, members) in membersBefore {
             for userID in members.sorted() where groups[id]?.member(userID) == nil {
                 endLinks(of: userID, to: id)
@@ -54,7 +55,7 @@ extension PlaceState {
         return linkedCount
     }
 
-    /// Hands the numbers over, and tells who has lost and who has taken one.
+    /// Hands the numbers over, and returns who has lost and who has taken one.
     private mutating func pass(_ events: [PhoneEvent]) -> (losses: [Loss], links: [(phone: String, userID: UserID)]) {
         var losses: [Loss] = []
         var links: [(phone: String, userID: UserID)] = []
@@ -78,7 +79,7 @@ extension PlaceState {
         return (losses, links)
     }
 
-    /// Their own number again: they are in no doubt, and nobody else is awaited by it.
+    /// A user has their number again: the doubt ends, and the extra place that waits for the number is removed.
     private mutating func settle(_ phone: String, of userID: UserID) {
         for id in groups.keys {
             guard let row = groups[id]?.member(userID), row.phone == phone, row.isInDoubt else { continue }
@@ -87,7 +88,7 @@ extension PlaceState {
         }
     }
 
-    /// Users who have a number no more. Tells by which others they are awaited again, who lost a place.
+    /// Users lose their numbers. Returns the other numbers under which users who lost a place wait again.
     private mutating func lose(_ losses: [Loss], _ now: Int64) -> Set<String> {
         var returned: Set<String> = []
         for id in groups.keys.sorted() {
@@ -95,7 +96,7 @@ extension PlaceState {
             for loss in losses { doubt(loss.phone, of: loss.userID, loss.isProof, in: id, now) }
             for loss in losses { awaitAgain(loss.phone, of: loss.userID, in: id) }
         }
-        // What merged into a place that is gone waits for them again, who have another number still.
+        // The numbers merged into a lost place wait again, if their user still has them.
         for loss in losses {
             for (id, group) in groups where group.member(loss.userID) == nil {
                 for (key, merged) in group.merged where key.userID == loss.userID {
@@ -120,7 +121,7 @@ extension PlaceState {
         }
     }
 
-    /// Whoever is there by the number stays, in doubt, with the number awaited beside.
+    /// A member by the number stays, in doubt, and the number waits in a second place.
     private mutating func doubt(_ phone: String, of userID: UserID, _ isProof: Bool, in id: GroupID, _ now: Int64) {
         guard let group = groups[id], let row = group.member(userID), row.phone == phone,
             row.confirmedBy == nil || isProof
@@ -148,7 +149,7 @@ extension PlaceState {
         }
     }
 
-    /// A number that a member had beside is awaited again.
+    /// A member's additional number waits again.
     private mutating func awaitAgain(_ phone: String, of userID: UserID, in id: GroupID) {
         guard let merged = groups[id]?.merged.removeValue(forKey: MergedKey(userID: userID, phone: phone))
         else { return }
@@ -169,7 +170,7 @@ extension PlaceState {
         }
     }
 
-    /// In open groups whoever has a number is a member where it is awaited, unless they declined or block who added it.
+    /// In open groups a number's user becomes a member where the number waits, unless they declined or block its inviters.
     mutating func link(_ phone: String, to userID: UserID, in ids: Set<GroupID>? = nil, _ now: Int64) -> Int {
         var linkedCount = 0
         for (id, group) in groups where group.openness == .open && ids?.contains(id) != false {
@@ -188,7 +189,7 @@ extension PlaceState {
         return linkedCount
     }
 
-    /// A number that a member has too, unless it is known already.
+    /// Stores a member's additional number, unless it is known already.
     mutating func remember(_ row: PlaceRow, of userID: UserID, in id: GroupID) {
         guard let phone = row.phone else { return }
         let key = MergedKey(userID: userID, phone: phone)

@@ -2,11 +2,11 @@ import InvitesDomain
 import Models
 import ServiceKit
 
-/// What the model goes by: the limits that the stores are given too.
+/// The parameters of the model: the same limits as the stores have.
 struct PlaceRules: Sendable {
     var membersMax = 9
     var pendingMax = 12
-    /// For how long a number is awaited; nil for ever.
+    /// For how long a number waits; nil for ever.
     var pendingLifetimeMilliseconds: Int64?
     var adds = Quota.daily("adds", countMax: 1_000_000)
     var numbers = Quota(kind: "numbers", countMax: 1_000_000, windowMilliseconds: 30 * 86_400_000)
@@ -18,14 +18,14 @@ struct PlaceRules: Sendable {
     static let usual = PlaceRules(pendingLifetimeMilliseconds: 3 * 86_400_000)
 }
 
-/// A person in a group, or awaited by it.
+/// A member of a group, or a pending person.
 struct PlaceRow: Equatable, Sendable {
     let id: MemberID
     var userID: UserID?
     var phone: String?
     var name: String?
     var addedBy: UserID
-    /// Members who added them after that one.
+    /// Members who added the person later.
     var alsoAddedBy: [UserID] = []
     var addedAt: Int64
     var linkedAt: Int64?
@@ -35,20 +35,20 @@ struct PlaceRow: Equatable, Sendable {
     var expiresAt: Int64?
     var declinedBy: UserID?
 
-    /// Whether it counts: one who is awaited until a time that is over is not there.
+    /// Whether the row counts: a pending one whose time is over does not.
     func isLive(_ now: Int64) -> Bool { userID != nil || (expiresAt.map { $0 > now } ?? true) }
 
     var inviters: [UserID] { [addedBy] + alsoAddedBy }
 
-    /// Whether it is nothing to whom it is declined by, since that one blocked those who added it, who are gone.
+    /// Whether the row has no effect for the user who declined it: they blocked its inviters, who have left.
     var isLeftBehind: Bool { declinedBy != nil && alsoAddedBy.contains(PlaceState.nobody) }
 
-    /// The row is nobody's, and waits for its number.
+    /// The row has no user, and waits for its number.
     mutating func wait() {
         (userID, linkedAt, isInDoubt, declinedBy) = (nil, nil, false, nil)
     }
 
-    /// The row is a user's.
+    /// The row belongs to a user.
     mutating func seat(_ user: UserID, _ now: Int64, confirmedBy: UserID?) {
         (userID, linkedAt, expiresAt, declinedBy, self.confirmedBy) = (user, now, nil, nil, confirmedBy)
     }
@@ -62,7 +62,7 @@ struct PlaceRequest: Equatable, Sendable {
     func isLive(_ now: Int64) -> Bool { expiresAt.map { $0 > now } ?? true }
 }
 
-/// A number that a member has beside the one they are there by.
+/// An additional number of a member, beside the one of their row.
 struct PlaceMerged: Equatable, Sendable {
     var id: MemberID
     var name: String?
@@ -70,7 +70,7 @@ struct PlaceMerged: Equatable, Sendable {
     var addedAt: Int64
 }
 
-/// Whose number is merged.
+/// The key of an additional number.
 struct MergedKey: Hashable, Sendable {
     let userID: UserID
     let phone: String
@@ -88,11 +88,11 @@ struct PlaceLink: Equatable, Sendable {
     func isGood(_ now: Int64) -> Bool { !isRevoked && expiresAt > now && usesMax.map { uses < $0 } ?? true }
 }
 
-/// A group with everybody in it.
+/// A group with all its rows.
 struct PlaceGroup: Equatable, Sendable {
     var name: String
     var ownerID: UserID
-    /// Who made it, whoever has it now.
+    /// The creator, who needn't be the owner now.
     var createdBy: UserID
     var openness: GroupOpenness
     let createdAt: Int64
@@ -118,44 +118,44 @@ struct PlaceBlock: Hashable, Sendable {
     let inviterID: UserID
 }
 
-/// Something that a user does so often a window.
+/// A counted action of a user in a window.
 struct CountKey: Hashable, Sendable {
     let userID: UserID
     let kind: String
 }
 
-/// How often, and until when that is counted.
+/// The count, and when the window ends.
 struct Count: Equatable, Sendable {
     var count: Int
     var endsAt: Int64
 }
 
-/// Somebody's asking about a number.
+/// A lookup of a number by a user.
 struct AskedKey: Hashable, Sendable {
     let userID: UserID
     let phone: String
 }
 
-/// A client's key of a group that it made.
+/// A client's key of a group that it created.
 struct CreationKey: Hashable, Sendable {
     let userID: UserID
     let key: IdempotencyKey
 }
 
-/// That somebody landed in a group.
+/// A user's new membership in a group.
 struct Landing: Hashable, Sendable {
     let userID: UserID
     let groupID: GroupID
 }
 
-/// All that the invites service knows, as plain values: what each operation does to it is said beside, with no word of how the
-/// service does it.
+/// All that the invites service stores, as plain values. What each operation does to it is written separately, independently of
+/// the service's implementation.
 struct PlaceState: Equatable, Sendable {
     static let nobody = UserID(high: 0, low: 0)
 
-    /// Who has each number, as far as profile has told.
+    /// The user of each number, as far as profile has reported.
     var owners: [String: UserID] = [:]
-    /// Who of them has proven it.
+    /// The user who has proven each number.
     var provers: [String: UserID] = [:]
     var groups: [GroupID: PlaceGroup] = [:]
     var closed: Set<UserID> = []
@@ -165,27 +165,27 @@ struct PlaceState: Equatable, Sendable {
     var keys: [CreationKey: GroupID] = [:]
     var counts: [CountKey: Count] = [:]
     var asked: [AskedKey: Int64] = [:]
-    /// What targets of webhooks are told, and how often.
+    /// The events that webhook targets get, and how often.
     var told: [Landing: Int] = [:]
 
-    // What only the model keeps.
+    // State of the model only.
 
-    /// What was asked for with each key.
+    /// The request of each key.
     var keyTexts: [CreationKey: String] = [:]
-    /// Events that were applied.
+    /// The applied events.
     var applied: Set<EventID> = []
     private var freshCount: UInt64 = 0
 
-    /// An id that the service will make: after all that were made before.
+    /// An id that the service will make: greater than all earlier ones.
     mutating func freshID() -> MemberID {
         freshCount += 1
         return MemberID(high: .max, low: freshCount)
     }
 
-    // MARK: - What operations ask
+    // MARK: - Queries of operations
 
     func group(_ id: GroupID, for userID: UserID) throws(InvitesError) -> (PlaceGroup, GroupRole) {
-        // Between the closing of an account and the leaving of its groups the user is there, and changes nothing.
+        // Between the closing of an account and its leaving of groups the user is a member, and can change nothing.
         guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else {
             throw .notAMember
         }
@@ -196,7 +196,7 @@ struct PlaceState: Equatable, Sendable {
         blocks.contains(PlaceBlock(userID: userID, inviterID: inviterID))
     }
 
-    /// Whether somebody has added a person whom they don't block.
+    /// Whether an inviter whom the person doesn't block has added them.
     func isWanted(_ row: PlaceRow, by userID: UserID) -> Bool { !row.inviters.allSatisfy { blocks(userID, $0) } }
 
     func requireOpen(_ userID: UserID) throws(InvitesError) {
@@ -216,13 +216,13 @@ struct PlaceState: Equatable, Sendable {
         )
     }
 
-    /// Whether a row is that of somebody who is there by a number alone, which they haven't proven.
+    /// Whether a row is a membership by a number alone, which its user hasn't proven.
     func isByUnprovenNumber(_ row: PlaceRow) -> Bool {
         guard let userID = row.userID, let phone = row.phone, row.confirmedBy == nil else { return false }
         return provers[phone] != userID
     }
 
-    /// Refuses a plain member who is there by a number alone.
+    /// Refuses a plain member by an unproven number alone.
     func requireProven(_ userID: UserID, in group: PlaceGroup) throws(InvitesError) {
         guard group.role(of: userID) == .member, let row = group.member(userID), isByUnprovenNumber(row) else { return }
         throw .invitation(.memberUnconfirmed)
@@ -230,7 +230,7 @@ struct PlaceState: Equatable, Sendable {
 
     /// A row as a member sees it.
     ///
-    /// - Parameter isNamed: whether the member has just named the number.
+    /// - Parameter isNamed: whether the member has just given the number.
     func domain(
         _ row: PlaceRow,
         of id: GroupID,
@@ -257,7 +257,7 @@ struct PlaceState: Equatable, Sendable {
         if addedBy != userID { told[Landing(userID: userID, groupID: groupID), default: 0] += 1 }
     }
 
-    /// Counts something, and tells how many there are then.
+    /// Adds one to a count, and returns it.
     mutating func count(_ quota: Quota, of userID: UserID, _ amount: Int, _ now: Int64) -> Int {
         guard amount > 0 else { return 0 }
         let key = CountKey(userID: userID, kind: quota.kind)

@@ -8,10 +8,10 @@ import Testing
 
 extension ServerTests {
     struct CancellationTests {
-        /// When a statement that nobody cancels ends with another error.
+        /// When a statement that is not cancelled fails with another error.
         private static let timeout = PostgresConfiguration(host: "", user: "", database: "").queryTimeout
 
-        /// Cancels a task once the database has a statement like the pattern; what it threw, and how long that took.
+        /// Cancels a task once the database runs a statement like the pattern; returns its error, and how long that took.
         private func cancel<R: Sendable>(
             _ task: Task<R, any Error>,
             at pattern: String,
@@ -24,7 +24,9 @@ extension ServerTests {
             return (error, ContinuousClock.now - start)
         }
 
-        @Test func `Whoever is cancelled waits no more, and a write that was sent is in doubt`() async throws {
+        @Test func `A cancelled caller doesn't wait, and the outcome of a write that was sent is unknown`()
+            async throws
+        {
             try await withClient { client, database in
                 let read = Task { try await client.query("SELECT pg_sleep(60), 'read'") }
                 let (readError, readTime) = try await cancel(read, at: "%''read''%", database)
@@ -38,7 +40,7 @@ extension ServerTests {
         }
 
         @Test
-        func `A cancelled caller of a read by key waits no more, and its neighbours go on waiting`() async throws {
+        func `A cancelled caller of a read by key doesn't wait, and other callers of the read continue`() async throws {
             let things = """
                 CREATE TABLE app.things (id integer PRIMARY KEY);
                 INSERT INTO app.things VALUES (1);
@@ -60,7 +62,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `One who waits for a connection leaves its place to the next`() async throws {
+        @Test func `A cancelled waiter for a connection leaves its place to the next`() async throws {
             try await withClient(configure: {
                 $0.connectionsPerLoop = 2
                 $0.waitersMax = 1
@@ -114,9 +116,7 @@ extension ServerTests {
         }
 
         @Test
-        func `Under many cancellations at any moment every statement that was not cancelled gets its own answer`()
-            async throws
-        {
+        func `Under many random cancellations every other statement gets its own answer`() async throws {
             try await withClient(loopCount: 2, configure: { $0.connectionsPerLoop = 3 }) { client, _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for worker in 0..<24 {

@@ -230,7 +230,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `What can't be sent is refused, and COPY does no harm`() async throws {
+        @Test func `A value that can't be sent is refused, and COPY does no harm`() async throws {
             try await withClient { client, _ in
                 let zero = await postgresError { try await client.query(Query(unsafeSQL: "SELECT 1\0, 2")) }
                 guard case .invalidQuery = zero else { throw zero ?? .closed }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Postgres
 
-/// Answers nobody until it is let go.
+/// Answers nothing until it is released.
 private final class HangingResolver: NameResolver {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
     let asked = Atomic(0)
@@ -39,7 +39,7 @@ private final class HangingResolver: NameResolver {
     }
 }
 
-/// Has an answer as often as the test says, and then none.
+/// Answers as often as the test says, and then never.
 private final class ForgetfulResolver: NameResolver {
     let answers: Atomic<Int>
     let address: String
@@ -55,9 +55,7 @@ private final class ForgetfulResolver: NameResolver {
 extension ServerTests {
     struct ConnectingTests {
         @Test(.timeLimit(.minutes(5)))
-        func `With a resolver that hangs the loop goes on, one question is asked, and calls are told what is wrong`()
-            async throws
-        {
+        func `While a resolver hangs the loop continues, one lookup is made, and calls get an error`() async throws {
             let resolver = HangingResolver()
             var configuration = PostgresConfiguration(host: "db.test", user: "app", database: "app")
             configuration.resolver = resolver
@@ -70,16 +68,16 @@ extension ServerTests {
                 for _ in 0..<100 { _ = try await group.loops[0].run { 1 } }
                 guard case .unavailable(let reason) = await call.value else { throw PostgresError.closed }
                 #expect(reason.contains("looking up"))
-                // Several attempts to connect, and still the first question.
+                // Several attempts to connect, and still one lookup.
                 #expect(resolver.asked.load(ordering: .relaxed) == 1)
                 resolver.letGo()
             }
         }
 
         @Test
-        func `Every address of a name is tried, and the last answer counts while there is no new one`() async throws {
+        func `Every address of a name is tried, and the last lookup is used until there is a new one`() async throws {
             try await TCPCluster.run { server in
-                // Nobody listens on the first.
+                // Nothing listens on the first.
                 var configuration = server.configuration(host: "db.test", tls: .disable)
                 configuration.resolver = TableResolver(table: ["db.test": ["127.255.255.1", server.address]])
                 try await withClient(configuration) { client, _ in
@@ -107,7 +105,9 @@ extension ServerTests {
             }
         }
 
-        @Test func `Where the server must prove its name nothing is said in clear, nor to another`() async throws {
+        @Test func `If the server must prove its name nothing is sent in clear text, nor to another server`()
+            async throws
+        {
             let authority = try TestAuthority()
             defer { authority.remove() }
             let stranger = try TestAuthority()
@@ -164,7 +164,7 @@ extension ServerTests {
         }
 
         @Test
-        func `A server that has become a standby is left for the one that takes writes, with nothing lost or doubtful`()
+        func `A server that has become a standby is left for the primary, with no write lost or unknown`()
             async throws
         {
             try await TCPCluster.run { first in
@@ -182,7 +182,7 @@ extension ServerTests {
                     try await withClient(configuration) { client, _ in
                         try await client.execute("INSERT INTO t VALUES (1)")
                         try await first.setReadOnly(true)
-                        // Nobody takes writes now: that is said for certain, and reads aren't answered by the old one.
+                        // No server accepts writes now: the error says so, and the former primary doesn't answer reads.
                         for n in 2...4 {
                             let error = await postgresError { try await client.execute("INSERT INTO t VALUES (\(n))") }
                             #expect(error?.isUnavailable == true)
@@ -203,7 +203,7 @@ extension ServerTests {
                             isThere = await postgresError { try await client.execute(insert) } == nil
                         }
                         #expect(isThere)
-                        // The next failover is met by a write and a transaction that come through by themselves.
+                        // The next failover is detected by a write and a transaction that succeed by themselves.
                         try await first.setReadOnly(false)
                         try await second.setReadOnly(true)
                         try await client.execute("INSERT INTO t VALUES (7)")
@@ -222,7 +222,7 @@ extension ServerTests {
         }
 
         @Test
-        func `A connection that can't be made is told of, once in a while and without the password`() async throws {
+        func `A failure to connect is reported, once in a while and without the password`() async throws {
             let told = Mutex<[String]>([])
             try await withClient(configure: {
                 $0.password = "not this one"

@@ -107,7 +107,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `Of a statement that is held up each caller waits as long as it wants`() async throws {
+        @Test func `Each caller of a delayed statement waits as long as its own deadline`() async throws {
             try await withClient(bootstrapSQL: Self.bootstrap) { client, _ in
                 #expect(try await name(client, 1) == "thing 1")
                 let holder = Task {

@@ -58,7 +58,7 @@ extension ServerTests {
         }
 
         @Test
-        func `Of one row's writes each has a commit of its own, while those of other rows share one`() async throws {
+        func `Writes of one row have separate commits, while those of other rows share one`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.ping()
                 let commits = try await Task(executorPreference: loops[0]) {

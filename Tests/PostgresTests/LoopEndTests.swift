@@ -6,11 +6,13 @@ import TestDatabases
 import Testing
 
 extension ServerTests {
-    /// What a client says when its loops end before it.
+    /// A client whose loops end before it.
     @Suite(.timeLimit(.minutes(5)))
     struct LoopEndTests {
         @Test
-        func `Statements, reads by key and transactions end with the loops, and none is taken after`() async throws {
+        func `Statements, reads by key and transactions end with the loops, and no new ones are accepted`()
+            async throws
+        {
             let database = try await TestDatabase.fresh()
             let group = try EventLoopGroup(loopCount: 2, name: "end")
             let client = PostgresClient(PostgresConfiguration(database), group: group)
@@ -34,7 +36,7 @@ extension ServerTests {
             #expect(Deadline.now().nanoseconds - begin.nanoseconds < 15_000_000_000, "nobody waits for a deadline")
         }
 
-        @Test func `Who waits for a connection is told when the loops end`() async throws {
+        @Test func `A waiter for a connection gets an error when the loops end`() async throws {
             let group = try EventLoopGroup(loopCount: 1, name: "end")
             var configuration = PostgresConfiguration(try await TestDatabase.fresh())
             configuration.host = "/nonexistent"

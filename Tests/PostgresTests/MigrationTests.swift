@@ -16,12 +16,12 @@ extension ServerTests {
             migrations.map { MigrationPlan.Applied(number: $0.number, checksum: $0.checksum) }
         }
 
-        @Test func `The plan is what is not applied yet, or a clear error`() throws {
+        @Test func `The plan has the pending migrations, or a clear error`() throws {
             #expect(try Array(MigrationPlan.pending([one, two], applied: applied(one))) == [two])
             #expect(try MigrationPlan.pending([one, two], applied: applied(one, two)).isEmpty)
             #expect(throws: MigrationError.misnumbered(expected: 1, found: 2)) { try MigrationPlan.check([two]) }
             #expect(throws: MigrationError.misnumbered(expected: 2, found: 1)) { try MigrationPlan.check([one, one]) }
-            #expect(try MigrationPlan.pending([one], applied: applied(one, two)).isEmpty, "an older program goes on")
+            #expect(try MigrationPlan.pending([one], applied: applied(one, two)).isEmpty, "an older program continues")
             #expect(throws: MigrationError.missing(number: 1)) {
                 try MigrationPlan.pending([one, two], applied: applied(two))
             }
@@ -32,7 +32,7 @@ extension ServerTests {
         }
 
         @Test
-        func `Runners at the same time apply each migration once, and later runs only what is new`() async throws {
+        func `Concurrent runners apply each migration once, and later runs only new ones`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
@@ -53,7 +53,7 @@ extension ServerTests {
             #expect(changed == .changed(number: 2, name: "it's second"))
         }
 
-        @Test func `One that fails is undone whole, those before it stay`() async throws {
+        @Test func `A migration that fails is rolled back, and earlier ones stay`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let broken = Migration(number: 2, name: "broken", sql: "CREATE TABLE c (n int); SELECT * FROM nothing;")
@@ -76,7 +76,7 @@ extension ServerTests {
             "CREATE TABLE c (n int); COMMIT;", "CREATE TABLE c (n int); COMMIT; BEGIN; CREATE TABLE d (n int);",
         ]
         )
-        func `One that ends its transaction is refused`(_ sql: String) async throws {
+        func `A migration that ends its transaction is refused`(_ sql: String) async throws {
             let database = try await TestDatabase.fresh()
             let migration = Migration(number: 1, name: "greedy", sql: sql)
             let error = await migrationError {
@@ -85,7 +85,9 @@ extension ServerTests {
             #expect(error == .endedTransaction(number: 1))
         }
 
-        @Test func `One that meets a lock lets others pass, and is applied when the lock is gone`() async throws {
+        @Test func `A migration that meets a lock lets other statements pass, and is applied afterwards`()
+            async throws
+        {
             let database = try await TestDatabase.fresh()
             let migrator = migrator(database, lockTimeout: .milliseconds(200))
             try await migrator.run([one], schema: "app")
@@ -100,7 +102,7 @@ extension ServerTests {
                 }
                 for await _ in locked {}
                 async let applied = migrator.run([one, altering], schema: "app").applied
-                // While it waits for the lock nobody gets past it; but it gives up, again and again.
+                // While it waits for the lock it blocks others; but it gives up, again and again.
                 for _ in 0..<3 {
                     try await waiting(for: "ALTER TABLE", on: client)
                     _ = try await client.query("SELECT count(*) FROM app.a", deadline: .after(.seconds(20)))
@@ -126,7 +128,7 @@ extension ServerTests {
         }
 
         @Test
-        func `An index is made while others write; one that was cut short is removed and made again`() async throws {
+        func `An index is created during writes; an interrupted one is dropped and created again`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))
             let index = Migration(number: 3, name: "index", concurrentIndex: "a_n", on: "a (n)", isUnique: true)
@@ -135,10 +137,10 @@ extension ServerTests {
             guard case .failed(3, "index", let fault) = failed else { throw failed ?? .unavailable("no error") }
             #expect(fault.state == .uniqueViolation)
             let validity = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('app.a_n');"
-            // As PostgreSQL leaves it.
+            // The state that PostgreSQL leaves.
             #expect(try database.cluster.runSQL(validity, database: database.database) == "f")
             try database.cluster.runSQL("DELETE FROM app.a WHERE n = 1;", database: database.database)
-            // Several at once, of which each looks for the lock while the index waits for those who are in its way.
+            // Several at once, each of which tries the lock while the index waits for blocking transactions.
             let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
                 for _ in 0..<4 {
                     group.addTask { [one] in try await migrator.run([one, doubled, index], schema: "app").applied }
@@ -151,7 +153,7 @@ extension ServerTests {
             #expect(throws: MigrationError.invalidIndex("a; b")) { try MigrationPlan.check([odd]) }
         }
 
-        @Test func `What was added as not valid is validated afterwards, while others read and write`() async throws {
+        @Test func `A constraint added as not valid is validated later, during reads and writes`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = migrator(database, lockTimeout: .milliseconds(200))
             let rows = Migration(number: 2, name: "rows", sql: "INSERT INTO a VALUES (1), (-2)")
@@ -169,7 +171,7 @@ extension ServerTests {
                     database: database.database
                 )
             }
-            // Rows that break it keep nobody from starting.
+            // Rows that violate it don't prevent a start.
             let first = try await migrator.run([one, rows, checks], schema: "app")
             #expect(first.applied == [1, 2, 3])
             #expect(first.validated == ["app.a a_small"])
@@ -177,13 +179,13 @@ extension ServerTests {
             #expect(try valid() == "a_small")
             try database.cluster.runSQL("DELETE FROM app.a WHERE n < 0;", database: database.database)
             try await withClient(database) { client in
-                // Nor does a lock.
+                // Neither does a lock.
                 let locked = try await client.withTransaction(deadline: .after(.seconds(60))) { transaction in
                     try await transaction.query("LOCK TABLE app.a IN SHARE UPDATE EXCLUSIVE MODE")
                     return try await migrator.run([one, rows, checks], schema: "app")
                 }
                 #expect(locked.notValidated == ["app.a a_positive (55P03)"])
-                // Whoever reads and writes is in nobody's way.
+                // A transaction that reads and writes is not blocked.
                 let done = try await client.withTransaction(deadline: .after(.seconds(60))) { transaction in
                     try await transaction.query("SELECT count(*) FROM app.a")
                     try await transaction.execute("INSERT INTO app.a VALUES (3)")
@@ -198,7 +200,7 @@ extension ServerTests {
             )
         }
 
-        @Test func `Another program that migrates for too long is told of`() async throws {
+        @Test func `Another program that migrates for too long is an error`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = migrator(database, patience: .milliseconds(200))
             let slow = Migration(number: 1, name: "slow", sql: "SELECT pg_sleep(3)")
@@ -210,7 +212,7 @@ extension ServerTests {
         }
 
         @Test
-        func `A check tells a schema that is too old, one that was changed, and none, from one that will do`()
+        func `A check accepts a schema that is recent enough, and reports an old, changed or missing one`()
             async throws
         {
             let database = try await TestDatabase.fresh()
@@ -242,7 +244,7 @@ extension ServerTests {
             return migrator
         }
 
-        /// Waits until a statement that begins so runs in the database.
+        /// Waits until a statement with this beginning runs in the database.
         private func waiting(for text: String, on client: PostgresClient) async throws {
             try await eventually("\(text) runs") {
                 try await !client.query(
@@ -255,7 +257,7 @@ extension ServerTests {
         }
 
         @Test
-        func `A database that isn't there, a schema's odd name and a foreign schema are clear errors`() async throws {
+        func `A missing database, a schema with an invalid name and a foreign schema are clear errors`() async throws {
             let database = try await TestDatabase.fresh()
             var configuration = PostgresConfiguration(database)
             let migrator = Migrator(configuration)
@@ -276,7 +278,7 @@ extension ServerTests {
     }
 }
 
-/// A client on a database that is there already.
+/// A client on an existing database.
 private func withClient<R>(_ database: TestDatabase, _ body: (PostgresClient) async throws -> R) async throws -> R {
     let group = try EventLoopGroup(loopCount: 1, name: "test")
     let client = PostgresClient(PostgresConfiguration(database), group: group)
@@ -288,7 +290,7 @@ private func withClient<R>(_ database: TestDatabase, _ body: (PostgresClient) as
 }
 
 extension PostgresClient {
-    /// Runs a body while a transaction has read a table, and so keeps others from changing its shape.
+    /// Runs a body while a transaction has read a table, and so blocks changes of its definition.
     fileprivate func holding<R: Sendable>(_ table: String, _ body: @Sendable () async -> R) async -> R? {
         try? await withTransaction(deadline: .after(.seconds(60))) { transaction in
             try await transaction.query(Query(unsafeSQL: "SELECT count(*) FROM \(table)"))

@@ -134,7 +134,7 @@ struct PoolStateTests {
         #expect(state.lost(0) == 1)
     }
 
-    @Test func `Whatever happens, no connection takes more than its depth and no waiter is forgotten`() {
+    @Test func `In any history no connection takes more than its depth and no waiter is forgotten`() {
         for seed in UInt64(0)..<200 {
             var random = SplitMix(state: seed)
             var state = PoolState(connectionsMax: 3, depthMax: 3, waitersMax: 5)

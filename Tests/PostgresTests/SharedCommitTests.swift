@@ -52,7 +52,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `One that is refused fails alone, and its neighbours are done once`() async throws {
+        @Test func `A write that is refused fails alone, and the others are done once`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.execute("INSERT INTO t VALUES (7)")
                 let outcomes = await insert(Array(0..<20), client, on: loops[0])
@@ -68,7 +68,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `One whose preparation is refused fails alone`() async throws {
+        @Test func `A write whose preparation is refused fails alone`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.ping()
                 let results = await Task(executorPreference: loops[0]) {
@@ -84,7 +84,7 @@ extension ServerTests {
             }
         }
 
-        @Test func `What the commit itself refuses is refused alone`() async throws {
+        @Test func `A write that the commit itself refuses is refused alone`() async throws {
             let table = """
                 CREATE TABLE app.t (n bigint UNIQUE DEFERRABLE INITIALLY DEFERRED);
                 INSERT INTO app.t VALUES (7);

@@ -8,13 +8,13 @@ import Testing
 @testable import Postgres
 
 /// While a process starts a child, the child has copies of its descriptors: a socket that libpq closes stays open for a moment,
-/// and epoll goes on telling of it.
+/// and epoll keeps reporting it.
 struct SocketCopyTests {
     private static func backend(_ client: PostgresClient) async throws -> Int32 {
         try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int32.self)
     }
 
-    @Test func `A copy of its socket that outlives a broken connection does no harm`() async throws {
+    @Test func `A copy of a broken connection's socket does no harm`() async throws {
         try await withClientAndLoops(configure: { $0.connectionsPerLoop = 1 }) { client, database, loops in
             for _ in 0..<20 {
                 let pid = try await Self.backend(client)
@@ -24,7 +24,7 @@ struct SocketCopyTests {
                 }
                 #expect(copy >= 0)
                 try database.cluster.runSQL("SELECT pg_terminate_backend(\(pid));")
-                // Whoever still told of the old socket would call what was freed, and memory that is used again.
+                // Handling an event of the old socket would use freed memory, which may be in use again.
                 while try await Self.backend(client) == pid {}
                 for _ in 0..<20 { try await client.ping() }
                 close(copy)

@@ -8,13 +8,13 @@ import TestDatabases
 import TestWaits
 import Testing
 
-/// A server of a test's own on a loopback address of its own, that trusts whoever comes.
+/// A test's own server on a separate loopback address, which trusts every client.
 struct TCPCluster {
     let cluster: LocalCluster
     let address: String
     let folder: String
 
-    /// Makes the server, with TLS if it gets a certificate, calls the body and takes it down.
+    /// Starts the server, with TLS if it gets a certificate, calls the body and stops it.
     static func run(
         certificate: TLSConfiguration? = nil,
         _ body: (TCPCluster) async throws -> Void
@@ -28,13 +28,13 @@ struct TCPCluster {
         }
         let rules = "local all all trust\nhost all all 127.0.0.0/8 trust\n"
         try rules.write(toFile: access, atomically: true, encoding: .utf8)
-        // Any of 127.0.0.0/8 is this machine; the port is the one that the socket's name has.
+        // Any address of 127.0.0.0/8 is this machine; the port is the one in the socket's name.
         let address = "127.\((1...250).randomElement() ?? 1).\((0...250).randomElement() ?? 1).54"
         var settings = LocalCluster.Settings.volatileForTests
         settings.parameters["listen_addresses"] = address
         settings.parameters["hba_file"] = access
         if let certificate, let chain = certificate.certificateChainFile, let key = certificate.privateKeyFile {
-            // The server wants a key that nobody else can read, and may run as another user than we do.
+            // The server needs a key that no other user can read, and may run as another user.
             for (from, to) in [(chain, access + ".pem"), (key, access + ".key")] {
                 try FileManager.default.copyItem(atPath: from, toPath: to)
                 chmod(to, 0o600)
@@ -52,7 +52,7 @@ struct TCPCluster {
         try await body(TCPCluster(cluster: cluster, address: address, folder: folder))
     }
 
-    /// How the role "app" gets at its database, under a name for the server.
+    /// The configuration of role "app" for its database, under a name for the server.
     func configuration(host: String, tls: PostgresTLS) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             host: host,
@@ -66,7 +66,7 @@ struct TCPCluster {
         return configuration
     }
 
-    /// Makes the server refuse writes, as one that is a standby now, or take them again.
+    /// Makes the server refuse writes, like a standby, or accept them again.
     func setReadOnly(_ isReadOnly: Bool) async throws {
         try cluster.runSQL("ALTER SYSTEM SET default_transaction_read_only = \(isReadOnly);")
         try cluster.runSQL("SELECT pg_reload_conf();")
@@ -90,7 +90,7 @@ func withClient<R>(
     return try result.get()
 }
 
-/// Names as a test wants them.
+/// Resolves names as a test sets them.
 struct TableResolver: NameResolver {
     let table: [String: [String]]
     func addresses(of host: String) async -> [String] { table[host] ?? [] }

@@ -13,7 +13,7 @@ extension ServerTests {
 
         private let table = "CREATE TABLE app.t (n bigint PRIMARY KEY); GRANT ALL ON app.t TO PUBLIC;"
 
-        @Test func `What returns is committed, what throws is undone`() async throws {
+        @Test func `A body that returns is committed, one that throws is rolled back`() async throws {
             try await withClient(loopCount: 2, bootstrapSQL: table) { client, _ in
                 let sum = try await client.withTransaction { transaction in
                     try await transaction.execute("INSERT INTO t VALUES (1)")
@@ -150,7 +150,9 @@ extension ServerTests {
             }
         }
 
-        @Test func `One that outlives its deadline is undone, and its connection comes back`() async throws {
+        @Test func `A transaction that outlives its deadline is rolled back, and its connection is reused`()
+            async throws
+        {
             try await withClient(bootstrapSQL: table, configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 // Connects, which may take longer than the deadlines below.
                 try await client.ping()

@@ -30,7 +30,7 @@ struct AvatarTests {
         ("/avatars/", .notUploaded), ("/avatars/../me", .notUploaded),
         ("/avatars/" + String(repeating: "A", count: 32), .notUploaded),
     ])
-    func `What is no URL of a picture is refused`(text: String, fault: Avatar.Fault) {
+    func `An invalid picture URL is refused`(text: String, fault: Avatar.Fault) {
         #expect(throws: fault) { try Avatar(text) }
         #expect(fault.words.hasSuffix("."))
     }

@@ -18,7 +18,7 @@ struct ProfileChangeTests {
         )
     }
 
-    @Test func `Fields that weren't given stay`() throws {
+    @Test func `Absent fields stay`() throws {
         let change = try change()
         #expect(change == ProfileChange())
     }
@@ -30,7 +30,7 @@ struct ProfileChangeTests {
         #expect(change.username == .set(try Username("Maria_C")))
     }
 
-    @Test func `An empty username asks for its removal`() throws {
+    @Test func `An empty username removes it`() throws {
         let change = try change(username: "")
         #expect(change.username == .remove)
     }
@@ -41,20 +41,20 @@ struct ProfileChangeTests {
         ) { try change(displayName: "", phoneNumber: "") }
     }
 
-    @Test func `An empty field asks for its removal where it is optional, and for nothing where it is required`() throws
+    @Test func `An empty field removes an optional value, and does nothing for a required one`() throws
     {
         let none = try change(displayName: "", phoneNumber: "", username: "", required: RequiredFields([]))
         #expect(none == ProfileChange(displayName: .remove, phone: .remove, username: .remove))
         #expect(throws: ProfileError.invalidFields([.username(.tooShort)])) {
             try change(displayName: "", username: "", required: RequiredFields([.username]))
         }
-        // Spaces are no empty field, but no name either.
+        // Spaces are not an empty field, but not a name either.
         #expect(throws: ProfileError.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])) {
             try change(displayName: "  ", phoneNumber: " ", required: RequiredFields([]))
         }
     }
 
-    @Test func `All faults are told at once`() throws {
+    @Test func `All errors are reported together`() throws {
         let fault = try #require(
             throws: ProfileError.self,
             performing: {

@@ -17,7 +17,7 @@ struct ProfileTransitionTests {
         try ProfileTransition.decide(from: profile, applying: change, nowMilliseconds: now)
     }
 
-    @Test func `What is missing is told in the order to ask for it`() throws {
+    @Test func `Missing fields are listed in the order to ask for them`() throws {
         var profile = Profile(userID: userID)
         #expect(RequiredFields.standard.missing(in: profile).map(\.rawValue) == ["display_name", "phone_number"])
         let all = RequiredFields([.username, .phoneNumber, .displayName])
@@ -76,7 +76,7 @@ struct ProfileTransitionTests {
         #expect(try decide(Profile(userID: userID), ProfileChange(username: .remove)) == nil)
     }
 
-    @Test func `A change of the name alone tells nobody about the phone`() throws {
+    @Test func `A change of the name alone sends nobody an event about the phone`() throws {
         let profile = Profile(userID: userID, phone: first)
         let transition = try #require(
             try decide(profile, ProfileChange(displayName: .set(try DisplayName("Maria")), phone: .set(first)))
@@ -86,7 +86,7 @@ struct ProfileTransitionTests {
         #expect(transition.profile.phone == first)
     }
 
-    @Test func `A username that changes its case alone is not taken again`() throws {
+    @Test func `A username that changes only its case is not taken again`() throws {
         let profile = Profile(userID: userID, username: try Username("maria"))
         let transition = try #require(try decide(profile, ProfileChange(username: .set(try Username("Maria")))))
         #expect(transition.claimedUsername == nil)
@@ -105,7 +105,7 @@ struct ProfileTransitionTests {
         #expect(none.profile.username == nil)
     }
 
-    @Test func `A letter composed otherwise is saved`() throws {
+    @Test func `A letter in another composition is saved`() throws {
         let profile = Profile(userID: userID, displayName: DisplayName(stored: "Jose\u{301}"))
         let transition = try #require(
             try decide(profile, ProfileChange(displayName: .set(try DisplayName("Jos\u{E9}"))))
@@ -119,7 +119,7 @@ struct ProfileTransitionTests {
         #expect(transition.profile.updatedAtMilliseconds == now + 5)
     }
 
-    @Test func `Each change counts one revision, and one that changes nothing none`() throws {
+    @Test func `Each change adds one revision, and a call without a change none`() throws {
         var profile = Profile(userID: userID)
         for revision: Int64 in 1...3 {
             let change = ProfileChange(displayName: .set(try DisplayName("Maria \(revision)")))
@@ -129,7 +129,7 @@ struct ProfileTransitionTests {
         }
     }
 
-    @Test func `A change of another revision is refused, but for one that is there already`() throws {
+    @Test func `A change of another revision is refused, unless it is there already`() throws {
         let profile = Profile(userID: userID, displayName: try DisplayName("Maria"), revision: 7)
         func change(_ name: String, _ expected: Int64) throws -> ProfileChange {
             ProfileChange(displayName: .set(try DisplayName(name)), expectedRevision: expected)
@@ -139,13 +139,13 @@ struct ProfileTransitionTests {
             #expect(throws: ProfileError.revisionMismatch(current: 7)) {
                 try decide(profile, try change("Clara", expected))
             }
-            #expect(try decide(profile, change("Maria", expected)) == nil, "an answer was lost")
+            #expect(try decide(profile, change("Maria", expected)) == nil, "repeated after a lost answer")
         }
-        // Who has seen that there is nothing may say so.
+        // A client that has seen an empty profile may send that revision.
         #expect(try decide(Profile(userID: userID), change("Maria", 0))?.profile.revision == 1)
     }
 
-    @Test func `An upload goes with what takes its place, and no other upload can be named`() throws {
+    @Test func `An upload is removed with its replacement, and another upload can't be named`() throws {
         let (first, second) = (AvatarID(high: 1, low: 2), AvatarID(high: 1, low: 3))
         let profile = Profile(userID: userID, avatar: Avatar(upload: first))
         let url = try Avatar("https://example.com/me.png")

@@ -2,7 +2,7 @@ import Models
 import ProfileDomain
 import Testing
 
-/// What the proof that a number is a user's does, and who loses by it.
+/// The effect of a proof that a number is a user's, and which users lose it.
 struct ProvenClaimTests {
     private static let day: Int64 = 86_400_000
     private let maria = UserID(high: 1, low: 1)
@@ -18,23 +18,23 @@ struct ProvenClaimTests {
         )
     }
 
-    @Test func `Nobody loses a number that nobody typed, or that stays with who has proven it`() {
+    @Test func `No user loses a number that nobody typed, or that stays with the user who has proven it`() {
         #expect(decide(nil).losers(typedBefore: nil).isEmpty)
         #expect(decide(maria).losers(typedBefore: nil).isEmpty)
         #expect(decide(jose, isProven: true).losers(typedBefore: mallory).isEmpty, "who is to be judged first")
         #expect(decide(jose, isProven: true, isIdle: false).losers(typedBefore: mallory).isEmpty)
     }
 
-    @Test func `Whoever typed it loses it, whether they have it still or not`() {
+    @Test func `A user who typed the number loses it, whether they still have it or not`() {
         #expect(decide(jose).losers(typedBefore: nil) == [jose])
         #expect(decide(nil).losers(typedBefore: mallory) == [mallory])
         #expect(decide(maria).losers(typedBefore: mallory) == [mallory], "also if the user has it already")
         #expect(decide(jose).losers(typedBefore: mallory) == [jose, mallory])
-        #expect(decide(jose).losers(typedBefore: jose) == [jose], "who has it again")
+        #expect(decide(jose).losers(typedBefore: jose) == [jose], "the user has it again")
         #expect(decide(jose, isProven: true, isIdle: true).losers(typedBefore: nil) == [jose])
     }
 
-    @Test func `Only a number that is known by an import opens, and only for whoever can open`() {
+    @Test func `Only an imported number opens an account, and only for a claimant that may open`() {
         let imported = ProvenClaim.Holder(userID: maria, isProven: true, mayBeOpened: true)
         let proven = ProvenClaim.Holder(userID: maria, isProven: true)
         let typed = ProvenClaim.Holder(userID: maria, isProven: false)
@@ -55,7 +55,7 @@ struct ProvenClaimTests {
         }
     }
 
-    @Test func `An import opens for as long as somebody unseen keeps a number`() {
+    @Test func `An import opens for as long as an idle user keeps a number`() {
         func opens(after days: Int64) -> Bool {
             ProvenClaim.opens(
                 importedAtMilliseconds: Self.day,

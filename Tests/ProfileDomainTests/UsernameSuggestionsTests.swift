@@ -27,7 +27,7 @@ struct UsernameSuggestionsTests {
         String(username.reversed().drop { $0.isNumber }.drop { $0 == "_" }.reversed())
     }
 
-    @Test func `They are like what was wanted and like the name that others see`() throws {
+    @Test func `Suggestions resemble the wanted username and the display name`() throws {
         let stems = Set(try candidates("mc_2000", "María Ñandú Clara").map(stem))
         #expect(stems == ["mc_2000", "maria_nandu_clar", "maria"])
         #expect(Set(try candidates("maria").map(stem)) == ["maria"])

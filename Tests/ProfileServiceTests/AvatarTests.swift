@@ -11,9 +11,9 @@ import Testing
 
 @testable import ProfileService
 
-/// Pictures: URLs, and images that were uploaded.
+/// Pictures: URLs, and uploaded images.
 @Suite(.serialized) struct AvatarTests {
-    /// A PNG of one pixel with a text in it.
+    /// A PNG of one pixel that contains a text.
     private static let chatty: [UInt8] = {
         let end: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xAE, 0x42, 0x60, 0x82]
         let text: [UInt8] = [0, 0, 0, 8] + Array("tEXtA\0SECRET".utf8) + [0x04, 0xA5, 0xD1, 0x9F]
@@ -53,7 +53,7 @@ import Testing
         ).profile
     }
 
-    @Test func `An upload is cleaned, kept and given to whoever knows its id`() async throws {
+    @Test func `An upload is cleaned, stored and returned to every caller with its id`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             try await service.update(user, displayName: "Maria")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Somebody new may begin with a picture`() async throws {
+    @Test func `A new user may begin with a picture`() async throws {
         try await ProfileFixture.run { service in
             let profile = try await upload(service, someone())
             #expect(profile.revision == 1 && profile.missingFields == ["display_name", "phone_number"])
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["another", "a URL", "none"])
-    func `What takes the place of an upload ends it`(successor: String) async throws {
+    func `A later picture or its removal deletes an upload`(successor: String) async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let first = try await upload(service, user).avatar
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `A save that names the own upload leaves it, and nobody names that of another`() async throws {
+    @Test func `A save with the user's own upload keeps it, and another user's upload is refused`() async throws {
         try await ProfileFixture.run { service in
             let (user, other) = (someone(), someone())
             let profile = try await upload(service, user)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `What can't be an avatar is refused with words for people`() async throws {
+    @Test func `An invalid avatar is refused with a message for users`() async throws {
         var limits = ProfileLimits()
         limits.avatarBytesMax = 80
         try await ProfileFixture.run(limits: limits) { service in
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `So many a day, and the next day again`() async throws {
+    @Test func `Uploads are limited per day`() async throws {
         var limits = ProfileLimits()
         limits.avatarUploads = .daily(limits.avatarUploads.kind, countMax: 2)
         try await ProfileFixture.run(limits: limits) { service in
@@ -141,9 +141,9 @@ import Testing
             let error = try await failure { try await upload(service, user) }
             #expect(error.code == .resourceExhausted && error.reason == "TOO_MANY_ATTEMPTS")
             #expect(error.retryAfter == .seconds(86_400))
-            #expect(try await service.profile(user) == last, "the one before is still there")
+            #expect(try await service.profile(user) == last, "the previous picture is still there")
             #expect(try await image(service, last.avatar).image == Data(Self.plain))
-            // It is refused before the image is written: it doesn't wait for the one that is there.
+            // It is refused before the image is written: it doesn't wait for the stored one.
             let reason = try await service.database.withTransaction { transaction in
                 try await transaction.query("SELECT FROM avatars FOR UPDATE")
                 return try await failure { try await upload(service, user) }.reason
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `Uploads and saves at once leave one picture, or none`() async throws {
+    @Test func `Concurrent uploads and saves leave one picture, or none`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             await withTaskGroup(of: Void.self) { tasks in
@@ -201,13 +201,13 @@ import Testing
             let error = try await failure { try await image(service, avatar) }
             #expect(error.reason == "AVATAR_UNKNOWN")
             #expect(try await AccountData.trace(user, in: service.database).held.allSatisfy { $0.count == 0 })
-            // A call that was let in before brings nothing back.
+            // A call that was authenticated before the closing restores nothing.
             #expect(try await failure { try await upload(service, user) }.reason == "SESSION_REVOKED")
             #expect(try await service.count("SELECT count(*) FROM avatars") == 0)
         }
     }
 
-    @Test func `Others are shown names and pictures, and no number`() async throws {
+    @Test func `Other users see names and pictures, and no number`() async throws {
         try await ProfileFixture.run { service in
             let (maria, ana, nobody) = (someone(), someone(), someone())
             try await service.update(maria, displayName: "Maria", phone: phone(1), username: "maria")

@@ -8,17 +8,17 @@ import Testing
 
 @testable import ProfileService
 
-/// For whom methods are answered: for the person of identity's proof, and nobody else.
+/// Methods answer only for the person of identity's proof.
 @Suite(.serialized) struct CallerProofTests {
-    /// Methods that have no person: whom they are for is told by the list of callers (docker/compose.yaml).
+    /// Methods without a person: the list of callers allows them per service (docker/compose.yaml).
     private static let forServices: Set<MethodDescriptor> = [
         ProfileServiceMethods.lookUpProfile, ProfileServiceMethods.closeAccount, ProfileServiceMethods.findPhoneHolder,
         ProfileServiceMethods.releasePhone, ProfileServiceMethods.closeIfEmpty,
         ProfileServiceMethods.claimProvenPhone, ProfileServiceMethods.listPhoneDisputes,
-        // For whoever knows the id of an avatar.
+        // An avatar may be read by every caller that knows its id.
         ProfileServiceMethods.getAvatar,
     ]
-    /// Methods that may be called for somebody who has no account yet.
+    /// Methods that may be called for a user without an account.
     private static let forAnybody: Set<MethodDescriptor> = [ProfileServiceMethods.checkUsername]
 
     private func refusal(
@@ -46,8 +46,8 @@ import Testing
         return options
     }
 
-    /// A new method is refused here until it asks for the person, or is said above to have none.
-    @Test func `Each method asks for a proof, or is for services`() async throws {
+    /// Fails for a new method until it checks the person, or is listed above.
+    @Test func `Each method requires a proof, or is for services`() async throws {
         try await ProfileFixture.run { service in
             for method in ProfileServiceMethods.all where !Self.forServices.contains(method) {
                 let isForAnybody = Self.forAnybody.contains(method)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `A proof to another service, of another master or of last hour is refused`() async throws {
+    @Test func `A proof for another service, by another key or of an hour ago is refused`() async throws {
         try await ProfileFixture.run { service in
             let now = service.clock.clock.nowMilliseconds
             func proof(_ seed: UInt8, _ name: String, _ milliseconds: Int64) throws -> String {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Nobody's name in a request counts`() async throws {
+    @Test func `A user id in a request doesn't replace the proof`() async throws {
         try await ProfileFixture.run { service in
             let (maria, mallory) = (someone(), someone())
             try await service.update(maria, displayName: "Maria")

@@ -8,9 +8,9 @@ import Testing
 
 @testable import ProfileService
 
-/// A user whose account was closed is forgotten.
+/// The data of a closed account is deleted.
 @Suite(.serialized) struct CloseAccountTests {
-    @Test func `Number and name are free at once, and invites is told that it is by deletion`() async throws {
+    @Test func `Number and username are free at once, and invites gets a release by deletion`() async throws {
         try await ProfileFixture.run { service in
             try await service.relaying {
                 let (maria, jose) = (someone(), someone())
@@ -28,13 +28,13 @@ import Testing
                 )
                 #expect(service.invites.events.map(\.released.byDeletion) == [false, true, false])
                 try await service.update(jose, phone: phone(2))
-                try await eventually("the change is told") { service.invites.told.count >= 5 }
+                try await eventually("the change is delivered") { service.invites.told.count >= 5 }
                 #expect(!service.invites.events[3].released.byDeletion)
             }
         }
     }
 
-    @Test func `Closing again, and one who told nothing, changes nothing`() async throws {
+    @Test func `Closing again, or closing an account without a profile, changes nothing`() async throws {
         try await ProfileFixture.run { service in
             let (maria, nobody) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `A save that was let in before finds nobody to save for`() async throws {
+    @Test func `A save that was authenticated before the closing is refused`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `Saves and a closing at one moment leave nothing`(seed: Int) async throws {
+    func `Concurrent saves and a closing leave nothing`(seed: Int) async throws {
         try await ProfileFixture.run { service in
             for round in 0..<8 {
                 let user = someone()
@@ -97,7 +97,7 @@ import Testing
                     #expect(try await service.count("SELECT count(*) FROM \(table)") == 0)
                 }
             }
-            // Each number that was taken was given up, in this order.
+            // Each number that was taken was released, in this order.
             let events = try await service.waitingEvents()
             for number in Set(events.map { $0.split(separator: " ")[1] }) {
                 let kinds = events.filter { $0.contains(number) }.map { $0.prefix(1) }
@@ -106,7 +106,9 @@ import Testing
         }
     }
 
-    @Test func `A number or a name of a closed account is no conflict, before this service was told`() async throws {
+    @Test func `A closed account's number or username is no conflict, even before the closing is delivered`()
+        async throws
+    {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1), username: "maria_s")
@@ -118,14 +120,14 @@ import Testing
                     "claimed \(digits(1)) \(maria)", "released \(digits(1)) \(maria)", "claimed \(digits(1)) \(jose)",
                 ]
             )
-            // And the message that comes after it takes nothing from who has it now.
+            // The later message about the closing takes nothing from the new user.
             try await service.close(maria)
             #expect(try await service.profile(jose).phoneNumber == "+" + digits(1))
             #expect(try await service.isFree("maria_s", for: jose))
         }
     }
 
-    @Test func `A number and a name of two closed accounts are no conflict either`() async throws {
+    @Test func `A number and a username of two closed accounts are no conflict either`() async throws {
         try await ProfileFixture.run { service in
             let (maria, ana, jose) = (someone(), someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `What somebody has whose account is open stays theirs, and the try counts`() async throws {
+    @Test func `An open account keeps its number and username, and the attempt counts`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1), username: "maria_s")
@@ -150,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: [Status.Code.unavailable, .deadlineExceeded, .internalError])
-    func `While identity can't tell, nobody is told that a number is taken`(code: Status.Code) async throws {
+    func `If identity can't answer, no number is reported as taken`(code: Status.Code) async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [Status.Code.unimplemented, .permissionDenied])
-    func `An identity that doesn't answer such questions leaves all as it was`(code: Status.Code) async throws {
+    func `An identity that doesn't know the method keeps the conflict`(code: Status.Code) async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -171,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `Claims of a closed account's number at one moment have one winner, and never a conflict with it`()
+    @Test func `Of concurrent claims of a closed account's number one wins, and none conflicts with that account`()
         async throws
     {
         try await ProfileFixture.run { service in
@@ -202,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `It is forgotten after two months who was closed`() async throws {
+    @Test func `The record of a closed account is deleted after two months`() async throws {
         try await ProfileFixture.run { service in
             try await service.close(someone())
             service.clock.advance(milliseconds: 59 * 86_400_000)
@@ -216,7 +218,7 @@ import Testing
 }
 
 extension ProfileFixture {
-    /// Tells that an account was closed.
+    /// Reports that an account was closed.
     func close(_ userID: UserID) async throws {
         _ = try await client.closeAccount(.with { $0.userID = userID.description })
     }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ProfileService
 
-/// A user who has nothing but a name is forgotten, so that another account can absorb theirs.
+/// A user who has only a name is deleted, so that another account can absorb theirs.
 @Suite(.serialized) struct CloseIfEmptyTests {
-    @Test func `A name alone goes, and nothing is saved any more`() async throws {
+    @Test func `A name alone is deleted, and nothing can be saved any more`() async throws {
         try await ProfileFixture.run { service in
             let (maria, nobody) = (someone(), someone())
             try await service.update(maria, displayName: "Maria")
@@ -22,13 +22,13 @@ import Testing
             #expect(try await failure { try await service.update(maria, phone: phone(1)) }.reason == "SESSION_REVOKED")
             #expect(try await failure { try await service.update(nobody, phone: phone(1)) }.reason == "SESSION_REVOKED")
             #expect(try await service.count("SELECT count(*) FROM profiles") == 0)
-            // The closing that identity tells later finds it so.
+            // Identity's later report of the closing changes nothing.
             try await service.close(maria)
             #expect(try await service.waitingEvents().isEmpty)
         }
     }
 
-    @Test func `Whoever has a number or a username keeps all, for this absorption for ever`() async throws {
+    @Test func `A user with a number or a username keeps everything, and this absorption stays refused`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, displayName: "Maria", phone: phone(1))
@@ -38,13 +38,13 @@ import Testing
             #expect(try await service.profile(maria).displayName == "Maria")
             try await service.database.execute("DELETE FROM work")
             try await service.database.execute("UPDATE profiles SET phone = NULL, username = NULL")
-            // A call of before that comes late.
+            // An earlier call that arrives late.
             #expect(try await !service.closeIfEmpty(maria, 1))
             #expect(try await service.closeIfEmpty(maria, 3))
         }
     }
 
-    @Test func `Of whom others are still to be told isn't empty`() async throws {
+    @Test func `A user with undelivered events isn't empty`() async throws {
         try await ProfileFixture.run { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A number that is saved at the same moment is kept, or refused`() async throws {
+    @Test func `A number that is saved concurrently is kept, or refused`() async throws {
         try await ProfileFixture.run { service in
             for round in 0..<20 {
                 let maria = someone()
@@ -75,14 +75,14 @@ import Testing
         }
     }
 
-    @Test func `An event of a user who is held waits as long as it takes, and nobody else's`() async throws {
+    @Test func `A held user's event waits as long as needed, and delays nobody else's`() async throws {
         try await ProfileFixture.run { service in
             service.invites.hold(phone: "+" + digits(1))
             try await service.relaying {
                 let (maria, jose) = (someone(), someone())
                 try await service.update(maria, phone: phone(1))
                 try await service.update(jose, phone: phone(2))
-                try await eventually("the other is told") {
+                try await eventually("the other user's is delivered") {
                     service.invites.told == ["claimed \(digits(2)) \(jose)"]
                 }
                 try await eventually("it was tried") { service.invites.failureCount > 0 }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Ids that are none are refused`() async throws {
+    @Test func `Malformed ids are refused`() async throws {
         try await ProfileFixture.run { service in
             let user = someone().description
             for (userID, absorption, reason) in [

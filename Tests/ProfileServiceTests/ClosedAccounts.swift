@@ -5,7 +5,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 
-/// Plays the identity service: tells which accounts were closed, hears of events, and can fail.
+/// Simulates the identity service: knows closed accounts, receives events, and can fail.
 final class ClosedAccounts: RPCService {
     private struct State {
         var closed: Set<String> = []
@@ -18,31 +18,31 @@ final class ClosedAccounts: RPCService {
     }
     private let state = Mutex(State())
 
-    /// From now on this account was closed.
+    /// From now on this account is closed.
     func close(_ userID: UserID) { state.withLock { _ = $0.closed.insert(userID.description) } }
 
-    /// From now on this account was seen last at a time, in Unix milliseconds.
+    /// Sets when this account was last seen, in Unix milliseconds.
     func see(_ userID: UserID, atMilliseconds time: Int64) { state.withLock { $0.seen[userID.description] = time } }
 
-    /// What each question is answered with instead, while it is set.
+    /// The error that each call returns while it is set.
     var failure: Status.Code? {
         get { state.withLock { $0.failure } }
         set { state.withLock { $0.failure = newValue } }
     }
 
-    /// How often it was asked.
+    /// The number of calls.
     var questionCount: Int { state.withLock { $0.questionCount } }
 
-    /// What targets want to be told of.
+    /// The event types that webhook targets want.
     var wantedTypes: [String] {
         get { state.withLock { $0.wantedTypes } }
         set { state.withLock { $0.wantedTypes = newValue } }
     }
 
-    /// From now on events of this user are refused, with all that come with them.
+    /// From now on events of this user are refused, with all others of their request.
     func refuse(_ userID: UserID) { state.withLock { $0.refusedUser = userID.description } }
 
-    /// The events that were taken, in their order.
+    /// The accepted events, in order.
     var events: [IdentityV1.ServiceEvent] { state.withLock { $0.events } }
 
     func register(in router: inout Router) {

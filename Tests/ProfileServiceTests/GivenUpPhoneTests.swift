@@ -12,7 +12,7 @@ import Testing
 
 @testable import ProfileService
 
-/// What becomes of a number that was typed and given up, when somebody proves it then.
+/// What happens to a number that was typed and given up, when another user proves it.
 @Suite(.serialized) struct GivenUpPhoneTests {
     private static let day: Int64 = 86_400_000
     private static let waiting = ProfileLimits(coolDownMilliseconds: day)
@@ -21,7 +21,7 @@ import Testing
         coolDownMilliseconds: 0
     )
 
-    @Test func `A proof takes the places of whoever typed the number and gave it up before it`() async throws {
+    @Test func `A proof takes the places of a user who typed the number and gave it up before`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             service.identity.wantedTypes = ["phone.changed"]
             #expect(await service.parts.events.askOnce())
@@ -35,19 +35,19 @@ import Testing
                 #expect(claimed.outcome == .proven && claimed.takenFromUserID == mallory.description)
             }
             #expect(try await service.toldInFull().last == "claimed 1 \(jose) proven from \(mallory)")
-            #expect(try await service.profile(mallory) == before, "which gave the number up by itself")
+            #expect(try await service.profile(mallory) == before, "the user gave the number up before")
             #expect(
                 try await service.count("SELECT count(*) FROM work WHERE queue = 'events' AND user_id = '\(mallory)'")
                     == 2
             )
-            // It is told once: the next one who proves the number finds somebody who has.
+            // It is reported once: the next proof of the number meets a user who has it.
             service.identity.see(jose, atMilliseconds: 1)
             let next = try await service.prove(e164(1), of: someone())
             #expect(next.takenFromUserID == jose.description)
         }
     }
 
-    @Test func `Whoever removed it isn't told that it was taken`() async throws {
+    @Test func `A user who removed the number gets no notice that it was taken`() async throws {
         try await ProfileFixture.run(limits: Self.waiting, required: RequiredFields([])) { service in
             let (mallory, jose) = (someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever had proven the number keeps their places`() async throws {
+    @Test func `A user who had proven the number keeps their places`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (maria, jose) = (someone(), someone())
             try await service.prove(e164(1), of: maria)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `It is known for thirty days, also where others may type the number at once`() async throws {
+    @Test func `Typed numbers are remembered for thirty days, even without a waiting time`() async throws {
         try await ProfileFixture.run(limits: Self.noWaiting) { service in
             let (mallory, eve, jose, ana) = (someone(), someone(), someone(), someone())
             for user in [mallory, eve] {
@@ -77,7 +77,7 @@ import Testing
             try await service.prove(e164(5), of: ana)
             try await service.update(ana, phone: phone(6))
             let known = "SELECT count(*) FROM phone_cool_downs"
-            #expect(try await service.count(known) == 2, "nobody waits for a proven one")
+            #expect(try await service.count(known) == 2, "a proven number has no waiting time")
             service.clock.advance(milliseconds: 30 * Self.day - 1)
             await service.parts.cleanup.clean()
             #expect(try await service.count(known) == 2)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `Two who typed it one after the other lose it both`() async throws {
+    @Test func `Two users who typed it in sequence both lose it`() async throws {
         try await ProfileFixture.run(limits: Self.noWaiting) { service in
             let (mallory, eve, jose, ana) = (someone(), someone(), someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -109,22 +109,20 @@ import Testing
                 ]
             )
             #expect(try await service.profile(eve).phoneTakenAtMs > 0)
-            // Also where the one who proves it has typed it.
+            // Also if the user who proves the number has typed it.
             try await service.update(ana, phone: phone(2 + 1))
             try await service.update(ana, phone: phone(4))
             try await service.update(eve, phone: phone(3))
             #expect(try await service.prove(e164(3), of: eve).takenFromUserID == ana.description)
             #expect(try await service.toldInFull().last == "claimed 3 \(eve) proven from \(ana)")
-            // Their own number is nobody else's.
+            // A user's own number is taken from nobody else.
             try await service.update(ana, phone: phone(5))
             try await service.update(ana, phone: phone(4))
             #expect(try await service.prove(e164(4), of: ana).takenFromUserID.isEmpty)
         }
     }
 
-    @Test func `A typed number that an operator released was given up, too, and a closed account had none`()
-        async throws
-    {
+    @Test func `A number that an operator released counts as given up, and a closed account's doesn't`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (mallory, eve, maria, jose) = (someone(), someone(), someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -140,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A number that is given up for one that is proven waits as any other`() async throws {
+    @Test func `A number that is given up for a proven one waits like any other`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -173,7 +171,7 @@ import Testing
         ) { _ in }
     }
 
-    @Test func `An account that comes in takes them as any proof does`() async throws {
+    @Test func `An imported account takes them like a proof`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (mallory, maria) = (someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -184,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `So it does if the number is typed and given up while the account comes in`() async throws {
+    @Test func `So does an import during which the number is typed and given up`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (mallory, maria) = (someone(), someone())
             try await service.update(maria, displayName: "Maria")
@@ -193,7 +191,7 @@ import Testing
                 defer { tell.finish() }
                 try await transaction.query("SELECT FROM profiles WHERE user_id = \(maria.uuid) FOR UPDATE")
                 tell.finish()
-                // The import has looked at the number, and waits for the profile.
+                // The import has read the number, and waits for the profile.
                 try await service.database.waitForLockWaits()
                 try await service.update(mallory, phone: phone(1))
                 try await service.update(mallory, phone: phone(2))
@@ -205,14 +203,14 @@ import Testing
         }
     }
 
-    @Test func `A proof that comes as the number is given up takes it from whoever gave it up`() async throws {
+    @Test func `A proof concurrent to giving the number up takes it from the user who gave it up`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (mallory, jose) = (someone(), someone())
             try await service.update(mallory, phone: phone(1))
             let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
             async let holding: Void = service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
                 defer { tell.finish() }
-                // What a save does that removes the number.
+                // As a save does that removes the number.
                 try await transaction.query("SELECT FROM profiles WHERE user_id = \(mallory.uuid) FOR UPDATE")
                 try await transaction.execute(
                     """

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ProfileService
 
-/// What profile keeps of accounts that come in.
+/// How profile imports accounts.
 @Suite(.serialized) struct ImportTests {
     private let identifiers = IdentifierSource()
     private static let digest = [UInt8](repeating: 1, count: 32)
@@ -49,7 +49,7 @@ import Testing
         return (outcome, told.withLock { $0 })
     }
 
-    @Test func `Names and numbers come in, the numbers as proven, and invites is told`() async throws {
+    @Test func `Names and numbers are imported, the numbers as proven, and invites gets events`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let rows = [
@@ -65,20 +65,20 @@ import Testing
             #expect(try await service.count("SELECT count(*) FROM phones WHERE proof = 'import'") == 2)
             let store = service.parts.methods.store
             #expect(try await store.importPosition(of: Self.digest)?.description == "100:7:7:0")
-            // Again: what they have chosen since stays.
+            // Again: what the users have chosen since stays.
             try await service.update(maria, displayName: "Maria Santos", phone: phone(3))
             let again = try await bring(rows, position: "200:9:9:0", service)
             #expect(again.outcome.applied == 0 && again.outcome.there == 2 && again.told.isEmpty)
             #expect(try await service.profile(maria).displayName == "Maria Santos")
             #expect(try await service.profile(maria).phoneNumber == "+\(digits(3))")
-            #expect(try await service.toldInFull().count == 4, "and nothing more is told")
+            #expect(try await service.toldInFull().count == 4, "and there are no further events")
             #expect(try await store.importPosition(of: Self.digest)?.description == "200:9:9:0")
             try await store.endImport(Self.digest, nowMilliseconds: 0)
             #expect(try await store.importPosition(of: Self.digest) == nil)
         }
     }
 
-    @Test func `A typed number is taken from whoever typed it, and a proven one stays`() async throws {
+    @Test func `A typed number is taken from the user who typed it, and a proven one stays`() async throws {
         try await ProfileFixture.run { service in
             let (mallory, ana, maria, jose) = (someone(), someone(), someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -101,14 +101,14 @@ import Testing
             let left = try await service.profile(jose)
             #expect(left.displayName == "Jose" && left.phoneNumber.isEmpty)
             #expect(try await service.toldInFull().last == "claimed 1 \(maria) proven from \(mallory)")
-            // An operator takes it from the wrong one: then it comes in.
+            // An operator takes it from the wrong user: then it is imported.
             _ = try await service.client.releasePhone(.with { $0.userID = ana.description })
             #expect(try await bring(rows, service).outcome.applied == 1)
             #expect(try await service.profile(jose).phoneNumber == "+\(digits(2))")
         }
     }
 
-    @Test func `Two that want the same, closed accounts and usernames of others are told`() async throws {
+    @Test func `Conflicts in the file, closed accounts and usernames in use are reported`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose, gone, ana) = (someone(), someone(), someone(), someone())
             try await service.update(ana, username: "taken")
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A batch whose telling fails has not happened`() async throws {
+    @Test func `A batch whose events can't be written is rolled back`() async throws {
         struct Full: Error {}
         try await ProfileFixture.run { service in
             let maria = someone()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `People who type and save the same numbers meanwhile lose or keep nothing by halves`() async throws {
+    @Test func `Concurrent imports and saves of the same numbers leave no partial state`() async throws {
         try await ProfileFixture.run { service in
             let users = (0..<40).map { _ in someone() }
             let rows = try users.enumerated().map { try row($1, Int64($0) + 2, name: "Person", phone: $0) }
@@ -178,7 +178,7 @@ import Testing
                 WHERE p.phone IS DISTINCT FROM h.phone
                 """
             #expect(try await service.count(wrong) == 0)
-            // The last word on each number is its owner's.
+            // The last event of each number has its owner.
             let last =
                 """
                 SELECT count(DISTINCT key) FROM work w WHERE queue = 'phone_events' AND (data ->> 'is_proven')::boolean

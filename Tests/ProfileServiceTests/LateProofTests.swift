@@ -8,11 +8,11 @@ import Testing
 
 @testable import ProfileService
 
-/// What a proof does that is told after its user has chosen another number: profile was away as it was accepted.
+/// A proof delivered after its user has chosen another number: profile was down when it was accepted.
 @Suite(.serialized) struct LateProofTests {
     private let identifiers = IdentifierSource()
 
-    @Test func `A number that was saved after the proof of another one was accepted stays`() async throws {
+    @Test func `A number that was saved after another one's proof was accepted stays`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -24,7 +24,8 @@ import Testing
                 let late = try await service.prove(e164(1), of: maria, event: event, outdatedAfter: accepted)
                 #expect(late.outcome == .outdated && late.profile == saved)
             }
-            // It had been proven by then: who types it next doesn't lose it to them, nor they their places to a later proof.
+            // The former number had been proven: its next user doesn't lose it to this user, and a later proof takes no places from
+            // this user.
             let proven = try await service.prove(e164(1), of: jose)
             #expect(proven.outcome == .proven && proven.takenFromUserID.isEmpty)
             #expect(
@@ -32,13 +33,13 @@ import Testing
                     "claimed 1 \(maria)", "released 1 \(maria)", "claimed 2 \(maria)", "claimed 1 \(jose) proven",
                 ]
             )
-            // Decided once, also where it is told again without that time.
+            // It is decided once, also if it is delivered again without that time.
             #expect(try await service.prove(e164(1), of: maria, event: event).outcome == .outdated)
         }
     }
 
     @Test(arguments: [Int64.min, -1, .max])
-    func `An age that can't be is no reason to fail`(age: Int64) async throws {
+    func `An impossible age doesn't fail the call`(age: Int64) async throws {
         try await ProfileFixture.run { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))
@@ -50,9 +51,7 @@ import Testing
         }
     }
 
-    @Test func `Who holds the number of a proof that is outdated keeps it, and nothing is disputed or opened`()
-        async throws
-    {
+    @Test func `An outdated proof takes its number from nobody, and disputes or opens nothing`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose, ana, old) = (someone(), someone(), someone(), someone())
             let accepted = service.clock.clock.nowMilliseconds
@@ -70,9 +69,7 @@ import Testing
         }
     }
 
-    @Test func `A number that its user removed, or an operator released, doesn't come back by an earlier proof`()
-        async throws
-    {
+    @Test func `An earlier proof doesn't restore a number that was removed or released`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -87,9 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A proof counts whose user chose nothing since, or that very number, or lost theirs to somebody`()
-        async throws
-    {
+    @Test func `A proof counts if its user chose nothing since, chose that number, or lost theirs`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -100,7 +95,7 @@ import Testing
             try await service.update(jose, phone: phone(3))
             let own = try await service.prove(e164(3), of: jose, outdatedAfter: accepted)
             #expect(own.outcome == .proven && own.profile.phoneProven)
-            // What a proof takes from somebody is no choice of theirs.
+            // A number lost to another user's proof is not a choice.
             try await service.update(ana, phone: phone(4))
             service.clock.advance(milliseconds: 1)
             let later = service.clock.clock.nowMilliseconds

@@ -10,14 +10,14 @@ import Testing
 @testable import ProfileService
 
 @Suite(.serialized) struct OptionalFieldTests {
-    @Test func `An app that forces nothing misses nothing`() async throws {
+    @Test func `Without required fields no field is missing`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let profile = try await service.profile(someone())
             #expect(profile.missingFields.isEmpty)
         }
     }
 
-    @Test func `A required username is missed, and can't be removed`() async throws {
+    @Test func `A required username is reported as missing, and can't be removed`() async throws {
         try await ProfileFixture.run(required: RequiredFields([.username, .displayName])) { service in
             let user = someone()
             #expect(try await service.profile(user).missingFields == ["display_name", "username"])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `Optional fields are removed, and others told of the phone`() async throws {
+    @Test func `Optional fields are removed, and the removed phone is an event`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let user = someone()
             try await service.update(user, displayName: "Maria", phone: phone(1), username: "maria")
@@ -41,17 +41,17 @@ import Testing
             #expect(
                 try await service.waitingEvents() == ["claimed \(digits(1)) \(user)", "released \(digits(1)) \(user)"]
             )
-            // Removed once more it is no change.
+            // Removing it again is no change.
             #expect(try await service.update(user, phone: "") == emptied)
             #expect(try await service.waitingEvents().count == 2)
-            // Number and name are free for others, who are then the ones that are told of.
+            // Number and name are free for other users, whose claim is an event then.
             let other = someone()
             try await service.update(other, phone: phone(1), username: "maria")
             #expect(try await service.waitingEvents().last == "claimed \(digits(1)) \(other)")
         }
     }
 
-    @Test func `Invites learn of a removed phone after its claim`() async throws {
+    @Test func `Invites gets a removal of a phone after its claim`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let user = someone()
             try await service.relaying {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `A removed phone gives no tries back`() async throws {
+    @Test func `Removing a phone doesn't give attempts back`() async throws {
         let limits = ProfileLimits(claims: TryLimit(triesMax: 2, windowMilliseconds: 86_400_000))
         try await ProfileFixture.run(limits: limits, required: RequiredFields([])) { service in
             let user = someone()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `A username is free, taken or one's own, whatever its case`() async throws {
+    @Test func `A username is free, taken or the user's own, in any case`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             #expect(try await service.isFree("Maria"))
@@ -93,11 +93,11 @@ import Testing
         }
     }
 
-    @Test func `A reserved username is free for nobody but who has it`() async throws {
+    @Test func `A reserved username is free only for the user who has it`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             for name in ["admin", "Adm1n", "ad_min"] { #expect(try await service.isFree(name, for: user) == false) }
-            // From before it was reserved.
+            // It was chosen before it was reserved.
             _ = try await service.database.execute(
                 "INSERT INTO usernames (username_key, user_id, claimed_at) VALUES ('admin', \(user.uuid), now())"
             )
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["", "ab", "a b", "a23456789012345678901", "jos\u{E9}"])
-    func `What is no username is refused as in an update`(text: String) async throws {
+    func `A malformed username is refused as in an update`(text: String) async throws {
         try await ProfileFixture.run(required: RequiredFields([.username])) { service in
             let checked = try await failure { try await service.isFree(text) }
             let updated = try await failure { try await service.update(someone(), username: text) }

@@ -15,9 +15,7 @@ import Testing
 
 /// Phone events are delivered whatever their receiver does.
 @Suite(.serialized) struct PhoneEventProgressTests {
-    @Test func `A receiver that is slow with each event gets all of them, and a poison one is parked`()
-        async throws
-    {
+    @Test func `A receiver that is slow with each event gets all of them, and a poison one is parked`() async throws {
         try await ProfileFixture.run { service in
             let users = (0..<100).map { _ in someone() }
             for (number, user) in users.enumerated() { try await service.update(user, phone: phone(number)) }
@@ -121,9 +119,7 @@ import Testing
         }
     }
 
-    @Test func `One that was overtaken doesn't have the last word, and one that is discarded frees its number`()
-        async throws
-    {
+    @Test func `An overtaken event isn't the last one, and a discarded one frees its number`() async throws {
         try await ProfileFixture.run { service in
             let (maria, juan) = (someone(), someone())
             try await service.update(maria, phone: phone(1))

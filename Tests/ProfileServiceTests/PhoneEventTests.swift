@@ -19,7 +19,7 @@ import Testing
                 let user = someone()
                 try await service.update(user, phone: phone(1))
                 try await service.update(user, phone: phone(2))
-                try await eventually("three events are told") { service.invites.told.count >= 3 }
+                try await eventually("three events are delivered") { service.invites.told.count >= 3 }
                 #expect(
                     service.invites.told == [
                         "claimed \(digits(1)) \(user)", "released \(digits(1)) \(user)",
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A phone is saved while invites is down, and told when it is back`() async throws {
+    @Test func `A phone is saved while invites is down, and delivered once it is back`() async throws {
         try await ProfileFixture.run { service in
             service.invites.isDown = true
             try await service.relaying {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `What waits is counted, and how long the oldest has waited`() async throws {
+    @Test func `Waiting events are counted, with the age of the oldest`() async throws {
         try await ProfileFixture.run { service in
             let work = service.workTable
             #expect(try await work.backlog(of: PhoneEventWork.queue) == WorkBacklog())

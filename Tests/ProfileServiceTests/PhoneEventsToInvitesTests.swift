@@ -20,7 +20,7 @@ import Testing
 /// Real phone events against the real invites service, over a way between them that loses questions and answers.
 @Suite(.serialized) struct PhoneEventsToInvitesTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Whatever is lost on the way, invites ends with what profile says`(seed: UInt64) async throws {
+    func `Whatever answers are lost, invites ends with profile's state`(seed: UInt64) async throws {
         try await ProfileFixture.run(tryLimit: TryLimit(triesMax: 1_000, windowMilliseconds: 1_000)) { profile in
             try await withInvites { invites, database in
                 let channel = LossyChannel(invites, seed: seed)

@@ -13,7 +13,7 @@ import Testing
 
 @testable import ProfileService
 
-/// What is told behind events of numbers that an operator has told again, or discards: who has the number now.
+/// What is sent after events that an operator has retried or discarded: who has the number now.
 @Suite(.serialized) struct PhoneRestatementTests {
     /// Delivers the oldest events.
     private func deliver(_ service: ProfileFixture, limit: Int64 = 100) async throws {
@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func `A number that somebody takes at that moment is told as theirs in the end`() async throws {
+    @Test func `If a user takes the number at that moment, the last event has them`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))
@@ -36,7 +36,7 @@ import Testing
             let isReleased = Mutex(false)
             async let claiming: Void = service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
                 defer { tell.finish() }
-                // What a save does that takes the number again.
+                // As a save does that takes the number again.
                 try await transaction.execute(
                     """
                     WITH taken AS (
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever takes a number while it is told that nobody has it comes behind that`() async throws {
+    @Test func `A user who takes a number while its release is sent comes after it`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))
@@ -69,7 +69,7 @@ import Testing
             let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
             async let holding: Void = service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
                 defer { tell.finish() }
-                // What is to be told can't be written down for a moment, nor what the save says.
+                // Neither the release nor the save's event can be written for a moment.
                 try await transaction.execute("LOCK TABLE work IN SHARE MODE")
                 tell.finish()
                 try await service.database.waitForLockWaits(at: "WITH free AS")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing of it stays with a number that nobody has`() async throws {
+    @Test func `Retrying an event of a number without a user stores no row for it`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A discarded release is made good`() async throws {
+    @Test func `A discarded release is replaced`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let (maria, jose) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -117,7 +117,7 @@ import Testing
             #expect(try await service.work(.discard(release)) == ["1 discarded"])
             #expect(try await service.toldInFull() == ["released 1 \(maria)"])
             try await deliver(service)
-            // Of a closed account it stays one.
+            // The release of a closed account stays one by deletion.
             _ = try await service.client.closeAccount(.with { $0.userID = jose.description })
             let closing = try await service.parkOldest()
             #expect(try await service.work(.discard(closing)) == ["1 discarded"])
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `A discarded claim is made good, with whom a proof took the number from`() async throws {
+    @Test func `A discarded claim is replaced, with the user whom a proof took it from`() async throws {
         try await ProfileFixture.run { service in
             let (mallory, jose, ana) = (someone(), someone(), someone())
             try await service.update(mallory, phone: phone(1))
@@ -135,14 +135,14 @@ import Testing
             let claim = try await service.parkOldest()
             #expect(try await service.work(.discard(claim)) == ["1 discarded"])
             #expect(try await service.toldInFull() == ["claimed 1 \(jose) proven from \(mallory)"])
-            // Nobody has it any more: whoever invites may think has it is told of.
+            // No user has the number any more: it is released of each user who may have it at invites.
             let again = try await service.parkOldest()
             _ = try await service.client.releasePhone(.with { $0.userID = jose.description })
             #expect(try await service.work(.discard(again)) == ["1 discarded"])
             let told = try await service.toldInFull()
             #expect(told.first == "released 1 \(jose)")
             #expect(Set(told.dropFirst()) == ["released 1 \(jose)", "released 1 \(mallory)"] && told.count == 3)
-            // Or somebody else has: the proof was another's.
+            // Or another user has it: the proof was theirs.
             try await deliver(service)
             try await service.prove(e164(1), of: jose)
             let last = try await service.parkOldest()

@@ -13,11 +13,11 @@ import Testing
 
 @testable import ProfileService
 
-/// What targets of webhooks are told of profiles.
+/// The events of profiles that webhook targets get.
 @Suite(.serialized) struct ProfileEventTests {
     private static let all = ["profile.completed", "phone.changed"]
 
-    @Test func `While nobody wants to know nothing is written`() async throws {
+    @Test func `Without a target nothing is written`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = ["group.joined"]
             #expect(await service.parts.events.askOnce())
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A profile is complete with the last required field, and a number changes with each save of another`()
+    @Test func `A profile is completed by the last required field, and each save of another number changes it`()
         async throws
     {
         try await ProfileFixture.run { service in
@@ -51,7 +51,7 @@ import Testing
             #expect(try await service.waiting().count == 2, "neither changed")
             try await service.update(maria, phone: phone(2))
             #expect(try await service.waiting().dropFirst(2) == ["phone.changed \(maria)"])
-            // An operator takes it, once; then it is complete a second time.
+            // An operator releases it, once; then the profile is completed a second time.
             for _ in 0..<2 { _ = try await service.client.releasePhone(.with { $0.userID = maria.description }) }
             #expect(try await service.waiting().dropFirst(3) == ["phone.changed \(maria)"])
             try await service.update(maria, phone: phone(3))
@@ -60,7 +60,7 @@ import Testing
                     "phone.changed \(maria)", "profile.completed \(maria)",
                 ]
             )
-            // A save that is refused tells nothing.
+            // A refused save writes no event.
             let jose = someone()
             _ = try await failure { try await service.update(jose, displayName: "Jose", phone: phone(3)) }
             #expect(try await service.waiting().count == 6)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `Identity is told by ids alone, and again with the same id if it didn't answer`() async throws {
+    @Test func `Identity gets ids only, and the same event id after a failed delivery`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = Self.all
             #expect(await service.parts.events.askOnce())
@@ -98,11 +98,11 @@ import Testing
             #expect(Set(events.map(\.eventID)) == ids && Set(events.map(\.type)) == Set(Self.all))
             #expect(events.allSatisfy { $0.userID == maria.description && $0.groupID.isEmpty && $0.memberID.isEmpty })
             #expect(events.allSatisfy { $0.occurredAtMilliseconds == service.clock.clock.nowMilliseconds })
-            #expect(try await service.waitingEvents().count == 1, "what is for invites still is")
+            #expect(try await service.waitingEvents().count == 1, "the events for invites still wait")
         }
     }
 
-    @Test func `An event that identity refuses holds up no other, and is never parked`() async throws {
+    @Test func `An event that identity refuses delays no other, and is never parked`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = Self.all
             #expect(await service.parts.events.askOnce())
@@ -112,8 +112,8 @@ import Testing
             try await service.update(jose, displayName: "Jose", phone: phone(2))
             let runner = service.quickRunner()
             let task = Task { try await runner.run() }
-            try await eventually("the other's are told") { service.identity.events.count == 2 }
-            try await eventually("hers are tried for ever") {
+            try await eventually("the other user's are delivered") { service.identity.events.count == 2 }
+            try await eventually("hers are retried for ever") {
                 service.clock.advance(milliseconds: 3_600_000)
                 return try await service.count("SELECT coalesce(min(tries), 0) FROM work WHERE queue = 'events'") > 20
             }
@@ -128,9 +128,7 @@ import Testing
         }
     }
 
-    @Test func `Where identity may not be told nothing is wanted, and while it is away all stays as it was`()
-        async throws
-    {
+    @Test func `If identity refuses events none is wanted, and while it is down nothing changes`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = Self.all
             #expect(await service.parts.events.askOnce())
@@ -152,9 +150,7 @@ import Testing
         }
     }
 
-    @Test func `What wasn't told yet of an account that was closed goes with it, and its end is no change of number`()
-        async throws
-    {
+    @Test func `Waiting events of a closed account are deleted, and its end is no change of number`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = Self.all
             #expect(await service.parts.events.askOnce())
@@ -168,7 +164,7 @@ import Testing
             #expect(trace.held.first { $0.name == "events" }?.count == 2)
             #expect(try await AccountData.export(maria, in: service.database).contains("profile.completed"))
             try await service.close(maria)
-            // Absorbed by another account.
+            // The account is absorbed by another one.
             try await service.database.execute("DELETE FROM work WHERE queue = 'phone_events'")
             let absorption = ProfileV1.CloseIfEmptyRequest.with {
                 ($0.userID, $0.absorptionID) = (ana.description, someone().description)
@@ -182,14 +178,14 @@ import Testing
 }
 
 extension ProfileFixture {
-    /// The events that wait for identity, oldest first, in words.
+    /// The events that wait for identity, oldest first, as text.
     fileprivate func waiting(_ columns: String = "concat_ws(' ', data ->> 'type', user_id)") async throws -> [String] {
         try await database.query("SELECT \(unsafeSQL: columns) FROM work WHERE queue = 'events' ORDER BY id").map {
             try $0.decode(0)
         }
     }
 
-    /// Delivers events to identity, without waits.
+    /// Delivers events to identity, without delays.
     fileprivate func quickRunner() -> WorkRunner<ServiceEventWork> {
         var rules = parts.events.runner.kind.rules
         rules.pollInterval = .milliseconds(5)

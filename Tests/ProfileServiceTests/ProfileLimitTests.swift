@@ -26,7 +26,7 @@ import Testing
         )
     }
 
-    @Test func `A user takes only so many free numbers a day`() async throws {
+    @Test func `A user can take a limited number of free numbers a day`() async throws {
         try await ProfileFixture.run(limits: limits(claims: 2)) { service in
             let user = someone()
             try await service.update(user, phone: phone(1))
@@ -35,7 +35,7 @@ import Testing
             let error = try await failure { try await service.update(user, phone: phone(3)) }
             #expect(error.code == .resourceExhausted && error.reason == "TOO_MANY_ATTEMPTS")
             #expect(error.retryAfter == .milliseconds(Self.day - 1_000))
-            // What the user has stays, and so does all else that may be done.
+            // The user keeps their number, and every other change is still allowed.
             #expect(try await service.update(user, displayName: "Jose", phone: phone(2)).displayName == "Jose")
             #expect(try await service.profile(user).phoneNumber == "+" + digits(2))
             try await service.update(someone(), phone: phone(3))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `All users of one address take only so many numbers, of two replicas together`() async throws {
+    @Test func `The users of one address take a limited number of numbers, at two replicas together`() async throws {
         let facts = try await TestDatabase.fresh(schema: "profile", hasOwner: true)
         try await ProfileFixture.run(on: facts, limits: limits(addressClaims: 7)) { first in
             try await ProfileFixture.run(on: facts, limits: limits(addressClaims: 7)) { second in
@@ -63,10 +63,10 @@ import Testing
                     return await group.reduce(into: [:]) { counts, reason in counts[reason, default: 0] += 1 }
                 }
                 #expect(reasons == ["saved": 7, "TOO_MANY_ATTEMPTS": 23])
-                // What was refused left no number and no event.
+                // A refused save left no number and no event.
                 #expect(try await first.count("SELECT count(*) FROM phones") == 7)
                 #expect(try await first.waitingEvents().count == 7)
-                // Another address is another matter, and so is a call that tells none.
+                // Another address has another limit, and a call without an address has none.
                 try await first.update(someone(), phone: phone(100), from: "203.0.113.10")
                 try await second.update(someone(), phone: phone(101))
                 let error = try await failure {
@@ -77,11 +77,11 @@ import Testing
         }
     }
 
-    @Test func `All users of one address try only so many numbers of others`() async throws {
+    @Test func `The users of one address try a limited number of others' numbers`() async throws {
         try await ProfileFixture.run(limits: limits(addressTries: 3)) { service in
             try await service.update(someone(), phone: phone(1))
             for index in 0..<5 {
-                // One household has all addresses that begin alike.
+                // A household's addresses with the same prefix count as one.
                 let error = try await failure {
                     try await service.update(someone(), phone: phone(1), from: "2001:db8:1:2::\(index)")
                 }
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    /// Else whoever has used up an address' tries could tell taken numbers from free ones without any limit.
-    @Test func `Past the limits of an address nothing tells whether a number is free`() async throws {
+    /// Otherwise a user beyond an address's limit could distinguish taken numbers from free ones for ever.
+    @Test func `Beyond the limits of an address no answer reveals whether a number is free`() async throws {
         for limits in [limits(addressTries: 1), limits(addressClaims: 1)] {
             try await ProfileFixture.run(limits: limits) { service in
                 try await service.update(someone(), phone: phone(1), from: "203.0.113.9")
@@ -112,14 +112,14 @@ import Testing
                     }
                     #expect(error.reason == "TOO_MANY_ATTEMPTS")
                 }
-                // The count is over when its time is, also where a clock was wrong.
+                // The count ends at its time, also if a clock was wrong.
                 try await service.database.execute("UPDATE quotas SET ends_at = ends_at + interval '300 days'")
                 try await service.update(someone(), phone: phone(3), from: "203.0.113.9")
             }
         }
     }
 
-    @Test func `Strangers of one address who want each other's numbers never wait in a circle`() async throws {
+    @Test func `Users of one address who want each other's numbers don't deadlock`() async throws {
         let facts = try await TestDatabase.fresh(schema: "profile", hasOwner: true)
         try await ProfileFixture.run(on: facts, limits: limits()) { first in
             try await ProfileFixture.run(on: facts, limits: limits()) { second in
@@ -149,11 +149,11 @@ import Testing
         }
     }
 
-    @Test func `Of an address only its keyed code is kept, for as long as it counts`() async throws {
+    @Test func `Only an address's keyed code is stored, for as long as it counts`() async throws {
         try await ProfileFixture.run(limits: limits()) { service in
             let user = someone()
             try await service.update(user, phone: phone(1), from: "198.51.100.77")
-            // No address of anybody: nothing, this machine's own, and what is none.
+            // Not a user's address: none, this machine's own, and an invalid one.
             for (number, address) in [nil, "127.0.0.1", "::1", "198.51.100.77, 10.0.0.1", "unknown"].enumerated() {
                 try await service.update(user, phone: phone(2 + number), from: address)
             }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `Cleaning takes all that is over, however much`() async throws {
+    @Test func `The cleanup deletes all expired rows, however many`() async throws {
         try await ProfileFixture.run { service in
             try await service.database.execute(
                 """
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever has a reserved username keeps it`() async throws {
+    @Test func `A user who has a reserved username keeps it`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             try await service.update(user, username: "someone")

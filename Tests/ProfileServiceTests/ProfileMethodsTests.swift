@@ -7,7 +7,7 @@ import Testing
 @testable import ProfileService
 
 @Suite(.serialized) struct ProfileMethodsTests {
-    @Test func `A user who told nothing has an empty profile`() async throws {
+    @Test func `A user who saved nothing has an empty profile`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let profile = try await service.profile(user)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `What is saved is there`() async throws {
+    @Test func `A saved profile is returned`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let saved = try await service.update(
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `A field that isn't given stays`() async throws {
+    @Test func `A field that isn't in the request stays`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             try await service.update(user, phone: phone(1), username: "maria")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `All fields at fault are told at once`() async throws {
+    @Test func `All invalid fields are reported together`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let error = try await failure {
@@ -72,7 +72,7 @@ import Testing
         ("", "PHONE_INVALID"), ("not a phone", "PHONE_INVALID"), ("0917123456", "PHONE_INVALID"),
         ("(02) 8123 4567", "PHONE_NOT_ALLOWED"), ("+14155552671", "PHONE_NOT_ALLOWED"),
     ])
-    func `A phone that is none is told by field and reason`(text: String, reason: String) async throws {
+    func `An invalid phone is reported with field and reason`(text: String, reason: String) async throws {
         try await ProfileFixture.run { service in
             let error = try await failure { try await service.update(someone(), phone: text) }
             #expect(error.code == .invalidArgument)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `Services look any user up, by an id that must be one`() async throws {
+    @Test func `Services can look up any user, by a valid id`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let saved = try await service.update(user, displayName: "Maria")
@@ -96,12 +96,12 @@ import Testing
         }
     }
 
-    @Test func `A taken phone is refused with the words that people see`() async throws {
+    @Test func `A taken phone is refused with the message that users see`() async throws {
         try await ProfileFixture.run { service in
             let first = someone()
             let second = someone()
             try await service.update(first, phone: phone(1))
-            // In another notation, and with other fields that then aren't saved either.
+            // In another notation, and with other fields, which aren't saved then either.
             let error = try await failure {
                 try await service.update(second, displayName: "Jose", phone: "00\(digits(1))")
             }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `Saving the same again changes nothing and tells nobody`() async throws {
+    @Test func `Saving the same again changes nothing and writes no event`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             let saved = try await service.update(user, displayName: "Maria", phone: phone(1), username: "maria")
@@ -157,14 +157,14 @@ import Testing
             #expect(error.code == .alreadyExists)
             #expect(error.reason == "USERNAME_TAKEN")
             #expect(error.fieldViolations.map(\.field) == ["username"])
-            // The owner may write it otherwise, and give it up.
+            // The owner may change its case, and give it up.
             #expect(try await service.update(first, username: "maria").username == "maria")
             try await service.update(first, username: "clara")
             #expect(try await service.update(second, username: "MARIA").username == "MARIA")
         }
     }
 
-    @Test func `A taken username undoes the phone saved with it`() async throws {
+    @Test func `A taken username rolls back the phone saved with it`() async throws {
         try await ProfileFixture.run { service in
             let first = someone()
             let second = someone()
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `Tries of others' numbers are limited`() async throws {
+    @Test func `Attempts to take others' numbers are limited`() async throws {
         try await ProfileFixture.run(tryLimit: TryLimit(triesMax: 3, windowMilliseconds: 60_000)) { service in
             let owner = someone()
             let guesser = someone()
@@ -189,14 +189,14 @@ import Testing
                 #expect(error.reason == "PHONE_TAKEN")
                 service.clock.advance(milliseconds: 1_000)
             }
-            // Also a free number, or the answer would tell that it is free.
+            // Also for a free number, or the answer would reveal that it is free.
             for number in [1, 2] {
                 let error = try await failure { try await service.update(guesser, phone: phone(number)) }
                 #expect(error.code == .resourceExhausted)
                 #expect(error.reason == "TOO_MANY_ATTEMPTS")
                 #expect(error.retryAfter == .milliseconds(57_000))
             }
-            // Other fields can be saved, and others aren't held up.
+            // Other fields can be saved, and other users aren't limited.
             #expect(try await service.update(guesser, displayName: "Jose").displayName == "Jose")
             let other = try await failure { try await service.update(someone(), phone: phone(1)) }
             #expect(other.reason == "PHONE_TAKEN")
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `What is no number isn't counted as a try`() async throws {
+    @Test func `An invalid number isn't counted as an attempt`() async throws {
         try await ProfileFixture.run(tryLimit: TryLimit(triesMax: 1, windowMilliseconds: 60_000)) { service in
             let user = someone()
             for _ in 0..<3 {

@@ -35,7 +35,7 @@ import Testing
         #expect(Dictionary(uniqueKeysWithValues: stored) == owners)
     }
 
-    @Test func `Of many who claim a number at once one gets it`() async throws {
+    @Test func `Of many users who claim a number at once one gets it`() async throws {
         try await ProfileFixture.run { service in
             for round in 0..<15 {
                 let winners = await withTaskGroup(of: Int.self) { group in

@@ -35,7 +35,7 @@ final class ProfileSettingsTests {
         return try ProfileSettings(configuration)
     }
 
-    @Test func `By default the Philippines' mobile numbers are taken, and ten tries an hour allowed`() throws {
+    @Test func `By default Philippine mobile numbers are accepted, and ten attempts an hour`() throws {
         let settings = try settings([:])
         #expect(settings.phonePolicy == .philippines)
         #expect(settings.limits.tries.triesMax == 10)
@@ -51,7 +51,7 @@ final class ProfileSettingsTests {
         #expect(settings.invitesAddress.description == "127.0.0.1:7003")
     }
 
-    @Test func `Each of it can be changed`() throws {
+    @Test func `Each setting can be changed`() throws {
         let settings = try settings([
             "VESTIBULE_PHONE_REGION": "DE", "VESTIBULE_PHONE_KINDS": "mobile, voip", "VESTIBULE_PHONE_REGIONS": "*",
             "VESTIBULE_PROFILE_PHONE_TRIES": "3",
@@ -85,20 +85,20 @@ final class ProfileSettingsTests {
         ("username", [.username]), ("username, phone_number,display_name", ProfileField.allCases),
         ("username,username", [.username]),
     ])
-    func `Which fields are required is configuration`(text: String?, fields: [ProfileField]) throws {
+    func `The required fields are configurable`(text: String?, fields: [ProfileField]) throws {
         let values = text.map { ["VESTIBULE_PROFILE_REQUIRED_FIELDS": $0] } ?? [:]
         #expect(try settings(values).requiredFields == RequiredFields(Set(fields)))
     }
 
     @Test(arguments: ["phone", "none,username", "username,", "email"])
-    func `A field that there is not is told`(text: String) throws {
+    func `An unknown field is reported`(text: String) throws {
         let faults = try #require(throws: ConfigurationErrors.self) {
             _ = try settings(["VESTIBULE_PROFILE_REQUIRED_FIELDS": text])
         }
         #expect(faults.faults.map(\.key) == ["VESTIBULE_PROFILE_REQUIRED_FIELDS"])
     }
 
-    @Test func `All faults are told together`() throws {
+    @Test func `All errors are reported together`() throws {
         let configuration = try Configuration(
             keys: ProfileServer.configurationKeys,
             program: "profile",

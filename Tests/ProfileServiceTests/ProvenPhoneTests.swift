@@ -10,12 +10,12 @@ import Testing
 
 @testable import ProfileService
 
-/// What the proof that a number is a user's does.
+/// The effects of a proof that a number is a user's.
 @Suite(.serialized) struct ProvenPhoneTests {
     private let identifiers = IdentifierSource()
     private static let day: Int64 = 86_400_000
 
-    @Test func `A free number is taken, and one's own is proven from then on`() async throws {
+    @Test func `A free number is taken, and the user's own is proven from then on`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let claimed = try await service.prove(e164(1), of: maria, by: .provider)
@@ -33,15 +33,15 @@ import Testing
                 "whose members by it may add people from now on"
             )
             #expect(try await service.prove(e164(2), of: jose).outcome == .proven)
-            #expect(try await service.toldInFull().count == 3, "twice is no news")
+            #expect(try await service.toldInFull().count == 3, "a repetition is no event")
             #expect(try await service.count("SELECT count(*) FROM phones WHERE proof = 'assertion'") == 1)
-            // Another number is typed again.
+            // The user types another number again.
             let moved = try await service.update(maria, phone: phone(3))
             #expect(!moved.phoneProven)
         }
     }
 
-    @Test func `A typed number is taken from whoever typed it, who is told`() async throws {
+    @Test func `A typed number is taken from the user who typed it, who gets a notice`() async throws {
         try await ProfileFixture.run { service in
             service.identity.wantedTypes = ["phone.changed", "profile.completed"]
             #expect(await service.parts.events.askOnce())
@@ -62,12 +62,12 @@ import Testing
             )
             let webhooks = "SELECT count(*) FROM work WHERE data ->> 'type' = 'phone.changed'"
             #expect(try await service.count(webhooks) == 4)
-            // Typing it again is refused as any number that somebody has; another one ends the notice.
+            // Typing it again is refused, as the number is in use; another one ends the notice.
             let error = try await failure { try await service.update(mallory, phone: phone(1)) }
             #expect(error.reason == "PHONE_TAKEN")
             #expect(try await service.update(mallory, phone: phone(3)).phoneTakenAtMs == 0)
             #expect(try await service.update(mallory, phone: phone(4)).phoneTakenAtMs == 0)
-            // The number that was given up for it is free for a proof, and typed.
+            // The number that was given up for it is free for a proof, and for typing.
             #expect(try await service.update(someone(), phone: phone(2)).phoneNumber == e164(2))
         }
     }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `Whoever has proven a number keeps it, and operators have a dispute until it is settled`() async throws {
+    @Test func `A user keeps a proven number, and operators have a dispute until it is settled`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
             _ = try await service.prove(e164(1), of: maria)
@@ -104,7 +104,7 @@ import Testing
             #expect(disputes.first?.claimantUserID == jose.description)
             let negative = try await failure { try await service.client.listPhoneDisputes(.with { $0.pageSize = -1 }) }
             #expect(negative.reason == "PAGE_SIZE_INVALID")
-            // An operator releases it: nothing is disputed until somebody proves it, which settles it.
+            // An operator releases it: the dispute waits for the next proof, which settles it.
             _ = try await service.client.releasePhone(.with { $0.userID = maria.description })
             #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
             #expect(try await service.prove(e164(1), of: jose).outcome == .proven)
@@ -112,7 +112,9 @@ import Testing
         }
     }
 
-    @Test func `Somebody who wasn't seen for long loses a proven number, and somebody unknown doesn't`() async throws {
+    @Test func `A user who wasn't seen for long loses a proven number, and one unknown to identity doesn't`()
+        async throws
+    {
         try await ProfileFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             _ = try await service.prove(e164(1), of: maria)
@@ -122,7 +124,7 @@ import Testing
             #expect(taken.outcome == .proven && taken.takenFromUserID == maria.description)
             #expect(try await service.profile(maria).phoneTakenAtMs > 0)
             #expect(try await service.prove(e164(2), of: jose).outcome == .conflict)
-            // While identity can't tell, nothing is decided, and the claim is told again.
+            // If identity can't answer, nothing is decided, and the claim is retried.
             service.identity.failure = .unavailable
             let event: EventID = identifiers.make()
             let error = try await failure { try await service.prove(e164(2), of: maria, event: event) }
@@ -134,9 +136,7 @@ import Testing
         }
     }
 
-    @Test func `Of a number that was imported identity is told first, and decides whether it opens the account`()
-        async throws
-    {
+    @Test func `For an imported number identity decides first whether the proof opens the account`() async throws {
         try await ProfileFixture.run { service in
             let (old, maria, jose) = (someone(), someone(), someone())
             _ = try await service.prove(e164(1), of: old, by: .import)
@@ -149,20 +149,20 @@ import Testing
             #expect(try await service.profile(old).phoneNumber == e164(1))
             #expect(try await service.count("SELECT count(*) FROM proven_claims") == 1)
             #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
-            // It couldn't be opened: then it is a dispute, whatever is asked by the same event.
+            // It couldn't be opened: then it is a dispute, also for further calls with the same event.
             for mayOpen in [false, true] {
                 #expect(
                     try await service.prove(e164(1), of: maria, event: event, mayOpen: mayOpen).outcome == .conflict
                 )
             }
             #expect(try await service.client.listPhoneDisputes(.init()).disputes.count == 1)
-            // The old account's own proof is as good as any: it opens nothing any more.
+            // The old account's own proof is normal: it opens nothing any more.
             #expect(try await service.prove(e164(1), of: old, by: .provider, mayOpen: true).outcome == .proven)
             #expect(try await service.prove(e164(1), of: jose, mayOpen: true).outcome == .conflict)
         }
     }
 
-    @Test func `A number that was imported long ago opens nothing, and is nobody else's either`() async throws {
+    @Test func `A number that was imported long ago opens nothing, and stays with its account`() async throws {
         try await ProfileFixture.run { service in
             let (old, maria) = (someone(), someone())
             _ = try await service.prove(e164(1), of: old, by: .import)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `A number that isn't taken here is dropped, and requests that are none are refused`() async throws {
+    @Test func `A number that isn't allowed is dropped, and malformed requests are refused`() async throws {
         try await ProfileFixture.run { service in
             let maria = someone()
             for text in ["+14155552671", "+63281234567", "nonsense", ""] {
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `A proof knows no limits, and no waiting time`() async throws {
+    @Test func `A proof is not limited, and needs no waiting time`() async throws {
         let limits = ProfileLimits(
             tries: TryLimit(triesMax: 1),
             claims: TryLimit(triesMax: 1, windowMilliseconds: Self.day),
@@ -218,7 +218,7 @@ import Testing
             let error = try await failure { try await service.update(jose, phone: phone(1)) }
             #expect(error.code == .alreadyExists && error.reason == "PHONE_TAKEN", "as of any number that somebody has")
             #expect(try await service.count("SELECT phone_tries FROM profiles WHERE user_id = '\(jose)'") == 1)
-            // Its last user may have it back; then the other one cools down.
+            // Its last user may take it back; then the other one waits.
             try await service.update(maria, phone: phone(1))
             #expect(try await failure { try await service.update(jose, phone: phone(2)) }.reason == "PHONE_TAKEN")
             #expect(try await service.prove(e164(2), of: ana).outcome == .proven)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `A release by an operator or by deletion knows no waiting time`() async throws {
+    @Test func `A release by an operator or by deletion has no waiting time`() async throws {
         let limits = ProfileLimits(coolDownMilliseconds: Self.day)
         try await ProfileFixture.run(limits: limits) { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
@@ -241,7 +241,7 @@ import Testing
             _ = try await service.client.releasePhone(.with { $0.userID = maria.description })
             try await service.update(jose, phone: phone(1))
             #expect(try await failure { try await service.update(ana, phone: phone(2)) }.reason == "PHONE_TAKEN")
-            // The account is closed, which this service isn't told: identity is asked.
+            // The account is closed, and this service has no event of it: it asks identity.
             service.identity.close(maria)
             try await service.update(ana, phone: phone(2))
         }
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is left of a closed account`() async throws {
+    @Test func `A closed account leaves nothing`() async throws {
         let limits = ProfileLimits(coolDownMilliseconds: Self.day)
         try await ProfileFixture.run(limits: limits) { service in
             let (maria, jose) = (someone(), someone())
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: 1...4)
-    func `Saves, proofs and releases at one moment leave each number with one user, of whom all are told`(
+    func `Concurrent saves, proofs and releases leave each number with one user, who is in the last event`(
         seed: Int
     ) async throws {
         try await ProfileFixture.run { service in
@@ -317,8 +317,8 @@ import Testing
                     OR (phones.proven_at IS NOT NULL) <> (profiles.proven_phone IS NOT NULL)
                 """
             #expect(try await service.count(differing) == 0)
-            // The events of each number, in their order, say who has it: each is of whoever had it, or of nobody. A proof takes it also from
-            // who gave it up.
+            // The events of each number, in order, follow its users: each is of the user who had it, or of nobody. A proof also
+            // takes it from a user who gave it up.
             var owners: [String: String] = [:]
             for line in try await service.toldInFull() {
                 let words = line.split(separator: " ").map(String.init)

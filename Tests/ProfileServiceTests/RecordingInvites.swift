@@ -3,7 +3,7 @@ import APIDoubles
 import RPC
 import Synchronization
 
-/// Plays the invites service: remembers what it was told, and can be down or refuse.
+/// Simulates the invites service: records its requests, and can be down or refuse.
 final class RecordingInvites: RPCService {
     private struct State {
         var isDown = false
@@ -17,32 +17,32 @@ final class RecordingInvites: RPCService {
     }
     private let state = Mutex(State())
 
-    /// Answers UNAVAILABLE while it is so.
+    /// Answers UNAVAILABLE while it is true.
     var isDown: Bool {
         get { state.withLock { $0.isDown } }
         set { state.withLock { $0.isDown = newValue } }
     }
 
-    /// Refuses each request that tells of this number.
+    /// Refuses each request with this number.
     func refuse(phone: String) { state.withLock { _ = $0.poison.insert(phone) } }
 
-    /// Fails with INTERNAL, as a bug would, for each request that tells of this number, until it is mended.
+    /// Fails with INTERNAL, as a bug would, for each request with this number, until it is mended.
     func breakOn(phone: String) { state.withLock { _ = $0.broken.insert(phone) } }
     func mend() { state.withLock { ($0.broken, $0.held) = ([], []) } }
 
-    /// Answers that the user of this number is held, for each request that tells of it, until it is mended.
+    /// Answers that the user of this number is held, for each request with it, until it is mended.
     func hold(phone: String) { state.withLock { _ = $0.held.insert(phone) } }
 
-    /// How long it takes for each event.
+    /// The delay of each event.
     var eventDelay: Duration? {
         get { state.withLock { $0.eventDelay } }
         set { state.withLock { $0.eventDelay = newValue } }
     }
 
-    /// All that it was told and took, in order, repetitions included.
+    /// All accepted events, in order, repetitions included.
     var events: [InvitesV1.PhoneEvent] { state.withLock { $0.events } }
 
-    /// What it took, as `kind phone user`.
+    /// The accepted events, as `kind phone user`.
     var told: [String] {
         events.map { event in
             switch event.change {
@@ -53,7 +53,7 @@ final class RecordingInvites: RPCService {
         }
     }
 
-    /// How often it was called, and how often it failed for being down.
+    /// The number of calls, and of those that failed because it was down.
     var callCount: Int { state.withLock { $0.callCount } }
     var failureCount: Int { state.withLock { $0.failureCount } }
 
@@ -85,7 +85,7 @@ final class RecordingInvites: RPCService {
             }
             return state.eventDelay
         }
-        // Undone whole if the caller gives up meanwhile.
+        // Rolled back if the caller gives up meanwhile.
         if let delay { try await Task.sleep(for: delay * request.events.count) }
         state.withLock { $0.events += request.events }
         return InvitesV1.ApplyPhoneEventsResponse()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProfileService
 
-/// What an operator does with phone numbers, by way of identity.
+/// How an operator manages phone numbers, by way of identity.
 @Suite(.serialized) struct ReleasePhoneTests {
     private func holder(_ text: String, _ service: ProfileFixture) async throws -> ProfileV1.FindPhoneHolderResponse {
         try await service.client.findPhoneHolder(.with { $0.phoneNumber = text })
@@ -18,7 +18,7 @@ import Testing
         return try await service.client.releasePhone(request).phoneNumber
     }
 
-    @Test func `Whoever has a number is found by any notation of it`() async throws {
+    @Test func `The user of a number is found by any notation of it`() async throws {
         try await ProfileFixture.run { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))
@@ -34,7 +34,9 @@ import Testing
         }
     }
 
-    @Test func `A released number is free at once, invites is told, and the rest of the profile stays`() async throws {
+    @Test func `A released number is free at once, invites gets an event, and the rest of the profile stays`()
+        async throws
+    {
         try await ProfileFixture.run { service in
             try await service.relaying {
                 let (maria, jose) = (someone(), someone())
@@ -43,7 +45,7 @@ import Testing
                 let left = try await service.profile(maria)
                 #expect(left.phoneNumber.isEmpty && left.displayName == "Maria" && left.username == "maria_s")
                 #expect(left.missingFields == ["phone_number"])
-                // No waiting time.
+                // There is no waiting time.
                 try await service.update(jose, phone: phone(1))
                 try await eventually("all is delivered") { service.invites.told.count >= 3 }
                 #expect(
@@ -58,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `Releasing again, another number than the user's, or nobody's, changes nothing`() async throws {
+    @Test func `Releasing again, another number than the user's, or a free one, changes nothing`() async throws {
         try await ProfileFixture.run { service in
             let (maria, nobody) = (someone(), someone())
             try await service.update(maria, phone: phone(1))
@@ -78,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: 1...3)
-    func `Saves and releases at one moment leave a number with one user or none`(seed: Int) async throws {
+    func `Concurrent saves and releases leave a number with one user or none`(seed: Int) async throws {
         try await ProfileFixture.run { service in
             let users = (0..<3).map { _ in someone() }
             try await withThrowingTaskGroup { tasks in
@@ -103,7 +105,7 @@ import Testing
                 WHERE profiles.phone IS DISTINCT FROM phones.phone
                 """
             #expect(try await service.count(differing) == 0)
-            // What others were told adds up to what is so.
+            // The events add up to the current state.
             let told =
                 """
                 SELECT count(*) FILTER (WHERE data ->> 'kind' = 'claimed') - count(*) FILTER (WHERE data ->> 'kind' = 'released')

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `Of many saves of one revision one counts`() async throws {
+    @Test func `Of many saves of one revision one succeeds`() async throws {
         try await ProfileFixture.run { service in
             let user = someone()
             try await service.update(user, displayName: "Maria")

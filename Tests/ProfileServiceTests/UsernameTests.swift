@@ -9,7 +9,7 @@ import Testing
 
 @testable import ProfileService
 
-/// What somebody is told who can't have a username.
+/// What a user gets whose chosen username isn't available.
 @Suite(.serialized) struct UsernameTests {
     private func check(
         _ service: ProfileFixture,
@@ -22,7 +22,7 @@ import Testing
         return try await service.client.checkUsername(.with { $0.username = username }, options: options)
     }
 
-    @Test func `Three that are free are suggested for one that is taken`() async throws {
+    @Test func `Three free usernames are suggested for one that is taken`() async throws {
         try await ProfileFixture.run { service in
             let (maria, other) = (someone(), someone())
             try await service.update(maria, username: "maria")
@@ -31,7 +31,7 @@ import Testing
                 let answer = try await check(service, "Maria", for: other)
                 #expect(!answer.isFree && answer.suggestions.count == 3)
                 for suggestion in answer.suggestions { #expect(try await service.isFree(suggestion)) }
-                #expect(answer.suggestions.contains { $0.hasPrefix("ana") }, "like the name that others see")
+                #expect(answer.suggestions.contains { $0.hasPrefix("ana") }, "derived from the display name")
             }
             let own = try await check(service, "MARIA", for: maria)
             #expect(own.isFree && own.suggestions.isEmpty)
@@ -40,10 +40,10 @@ import Testing
         }
     }
 
-    @Test func `Those that somebody has are not suggested`() async throws {
+    @Test func `Taken usernames are not suggested`() async throws {
         try await ProfileFixture.run { service in
             try await service.update(someone(), username: "maria")
-            // All of two digits and of three: what is left has four.
+            // All with two and three digits are taken: the remaining ones have four.
             _ = try await service.database.execute(
                 """
                 INSERT INTO usernames (username_key, user_id, claimed_at)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `A save that meets one carries suggestions, also of the name that it brings`() async throws {
+    @Test func `A save that meets one carries suggestions, also for the display name in it`() async throws {
         try await ProfileFixture.run { service in
             try await service.update(someone(), username: "maria")
             for username in ["maria", "support"] {
@@ -81,7 +81,7 @@ import Testing
         return limits
     }
 
-    @Test func `A user may ask so often within an hour, by checks and by saves that fail`() async throws {
+    @Test func `A user's checks and failed saves are limited per hour`() async throws {
         let limits = limited {
             $0.usernameChecks = Quota(kind: $0.usernameChecks.kind, countMax: 3, windowMilliseconds: 3_600_000)
         }
@@ -92,7 +92,7 @@ import Testing
             _ = try await check(service, "clara", for: curious)
             let taken = try await failure { try await service.update(curious, username: "maria") }
             #expect(taken.reason == "USERNAME_TAKEN")
-            // Whether it is somebody's, reserved or free: the answer is the same.
+            // The answer is the same for a taken, a reserved and a free name.
             for username in ["maria", "clara", "admin"] {
                 for error in [
                     try await failure { try await check(service, username, for: curious) },
@@ -104,7 +104,7 @@ import Testing
                 }
             }
             #expect(try await service.profile(curious).username.isEmpty)
-            // Everything else goes on, and so do others.
+            // Everything else is still allowed, and so are other users.
             try await service.update(curious, displayName: "Curious One")
             #expect(try await check(service, "clara", for: maria).isFree)
             service.clock.advance(milliseconds: 3_600_000)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `So may all who come from one address`() async throws {
+    @Test func `Checks from one address are limited together`() async throws {
         let limits = limited {
             $0.addressUsernameChecks = Quota(kind: $0.usernameChecks.kind, countMax: 2, windowMilliseconds: 3_600_000)
         }
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `Many who want one name at once: one has it, and the others are suggested some`() async throws {
+    @Test func `Of many users who want one name at once one gets it, and the others get suggestions`() async throws {
         try await ProfileFixture.run { service in
             let users = (0..<8).map { _ in someone() }
             let outcomes = await withTaskGroup(of: [String]?.self) { tasks in
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["admin", "maria"])
-    func `A name that is taken tells nothing of the number that comes with it`(username: String) async throws {
+    func `A taken username reveals nothing about the number saved with it`(username: String) async throws {
         try await ProfileFixture.run { service in
             try await service.update(someone(), phone: phone(1), username: "maria")
             let user = someone()

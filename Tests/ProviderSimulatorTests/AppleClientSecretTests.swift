@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// What Apple's endpoints ask of a client's secret.
+/// How Apple's endpoints check a client's secret.
 struct AppleClientSecretTests {
     private func status(
         _ simulation: Simulation,
@@ -34,17 +34,17 @@ struct AppleClientSecretTests {
         #expect(try await status(simulation, client, secret) == .badRequest)
     }
 
-    @Test func `The longest life that Apple allows is taken`() async throws {
+    @Test func `The longest lifetime that Apple allows is accepted`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let secret = try client.secret { $0["exp"] = .integer(Simulation.nowSeconds + 15_777_000) }
         #expect(try await status(simulation, client, secret) == .ok)
     }
 
-    @Test func `Of a client that is registered the signature counts, with any of its keys`() async throws {
+    @Test func `A registered client needs a signature by one of its keys`() async throws {
         let simulation = try Simulation()
         let (first, second) = (try AppleClient(), try AppleClient(keyID: "KEY2222222"))
-        // As long as nobody is registered, any well-formed secret will do.
+        // Without registered clients any well-formed secret is accepted.
         #expect(try await status(simulation, second, second.secret()) == .ok)
         let (response, answer) = try await simulation.send(.post, "/control/apple/clients", first.registration.text)
         #expect(response.status == .ok)
@@ -58,7 +58,7 @@ struct AppleClientSecretTests {
         #expect(try await status(simulation, second, second.secret()) == .ok)
     }
 
-    @Test func `Another algorithm, no key id and what is no token are refused`() async throws {
+    @Test func `Another algorithm, a missing key id and a malformed token are refused`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let rsa = try SigningKey.generateRSA2048()
@@ -74,7 +74,9 @@ struct AppleClientSecretTests {
         #expect(try await status(simulation, client, parts.joined(separator: ".")) == .ok)
     }
 
-    @Test func `Clients of a file are known from the start, and those of the control outlive a run`() async throws {
+    @Test func `Clients of a file are known from the start, and those added by the control API are kept`()
+        async throws
+    {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8)))"
         defer { for name in ["state", "clients"] { _ = try? StateFile(path: "\(path)-\(name)").remove() } }
         let (fileClient, later) = (try AppleClient(), try AppleClient("com.example.later"))
@@ -92,7 +94,7 @@ struct AppleClientSecretTests {
         let forgedLater = try AppleClient("com.example.later")
         #expect(try await status(second, forgedLater, forgedLater.secret()) == .badRequest)
         #expect(try await status(second, later, later.secret()) == .ok)
-        // The file's are the file's alone.
+        // The clients of the file are only stored there.
         #expect(try await status(second, forged, forged.secret()) == .ok)
     }
 
@@ -100,7 +102,7 @@ struct AppleClientSecretTests {
         ("no JSON", "is no JSON object"), (#"{"apple":[{"client_id":"a"}]}"#, "apple[0].team_id"),
         (#"{"google":7}"#, "google: This field must be an array."),
     ])
-    func `A clients file with faults is told in one line`(text: String, expected: String) throws {
+    func `An invalid clients file is reported in one line`(text: String, expected: String) throws {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8)))"
         let file = StateFile(path: path)
         try file.write(Array(text.utf8))
@@ -110,7 +112,7 @@ struct AppleClientSecretTests {
         #expect(fault?.description.contains("\n") == false)
     }
 
-    @Test func `No more clients are kept than the maximum`() throws {
+    @Test func `The number of clients is limited`() throws {
         var registry = ClientRegistry()
         let areKept = (0..<ClientRegistry.clientsMax).map { registry.register(client($0)) }
         #expect(areKept.allSatisfy { $0 })
@@ -127,7 +129,7 @@ struct AppleClientSecretTests {
 }
 
 extension StateFile {
-    /// Takes the file away.
+    /// Removes the file.
     func remove() throws {
         guard unlink(path) == 0 else { throw Fault("remove", path, errno: errno) }
     }

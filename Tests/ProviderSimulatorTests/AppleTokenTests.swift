@@ -21,7 +21,7 @@ struct AppleTokenTests {
         #expect(answer["error"]?.string == word, sourceLocation: sourceLocation)
     }
 
-    @Test func `A code buys tokens once, and the ID token is what Apple's token endpoint makes`() async throws {
+    @Test func `A code buys tokens once, and the ID token is like that of Apple's token endpoint`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let code = try await simulation.code()
@@ -41,7 +41,7 @@ struct AppleTokenTests {
         try await refuse(simulation, client.exchange(code), "invalid_grant")
     }
 
-    @Test func `Of many who bring the same code at once one gets tokens`() async throws {
+    @Test func `Of many concurrent exchanges of one code one gets tokens`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let fields = try client.exchange(await simulation.code())
@@ -65,9 +65,7 @@ struct AppleTokenTests {
         try await refuse(simulation, client.exchange(late, secret: secret), "invalid_grant")
     }
 
-    @Test func `A code is for the client and the place that it was asked for, and stays good after a wrong try`()
-        async throws
-    {
+    @Test func `A code is for its client and redirect URI, and stays valid after a failed try`() async throws {
         let simulation = try Simulation()
         let (client, other) = (try AppleClient(), try AppleClient("com.example.other"))
         let code = try await simulation.code(#","redirect_uri":"https://example.com/back""#)
@@ -84,7 +82,7 @@ struct AppleTokenTests {
         try await refuse(simulation, client.exchange(plain, back), "invalid_grant")
     }
 
-    @Test func `A challenge wants its verifier`() async throws {
+    @Test func `A challenge needs its verifier`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let verifier = String(repeating: "v", count: 43)
@@ -97,14 +95,14 @@ struct AppleTokenTests {
         )
     }
 
-    @Test func `What a code buys can be another's token`() async throws {
+    @Test func `A code's token can be another person's`() async throws {
         let simulation = try Simulation()
         let code = try await simulation.code(#","exchange_overrides":{"claims":{"sub":"someone else"}}"#)
         let (_, tokens) = try await simulation.post(Self.path, AppleClient().exchange(code))
         #expect(try await simulation.verifiedClaims(tokens["id_token"]?.string, "apple")["sub"] == "someone else")
     }
 
-    @Test func `A refresh token stays the same and dies when it is revoked, and the name is told again`() async throws {
+    @Test func `A refresh token stays the same until it is revoked, and then the name is sent again`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let (_, tokens) = try await simulation.post(Self.path, client.exchange(await simulation.code()))
@@ -122,7 +120,7 @@ struct AppleTokenTests {
         }
         let early = try await simulation.code()
         let other = try AppleClient("com.example.other")
-        // Of another client, or no token at all: 200, and nothing happens.
+        // Another client's token, or an invalid one: 200, without effect.
         let foreign = [
             ("client_id", other.clientID), ("client_secret", try other.secret()), ("token", refresh),
         ]
@@ -142,7 +140,7 @@ struct AppleTokenTests {
         #expect(try await simulation.signIn("apple", order)["user"] != nil)
     }
 
-    @Test func `An access token revokes as well, one that was changed doesn't`() async throws {
+    @Test func `An access token can be revoked as well, and a changed one can't`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let (_, tokens) = try await simulation.post(Self.path, client.exchange(await simulation.code()))
@@ -157,7 +155,7 @@ struct AppleTokenTests {
         try await refuse(simulation, fields, "invalid_grant")
     }
 
-    @Test func `Requests that lack something are told what`() async throws {
+    @Test func `Incomplete requests get an error that names the problem`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let proof = [("client_id", client.clientID), ("client_secret", try client.secret())]

@@ -33,7 +33,7 @@ struct AuthorizeTests {
         return fields
     }
 
-    @Test func `Apple's page asks who signs in, and its form posts code, token and name to the app once`() async throws
+    @Test func `Apple's page asks for a person, and its form posts code, token and name to the app`() async throws
     {
         let simulation = try Simulation()
         let (shown, html) = try await page(simulation, "/apple/auth/authorize", Self.apple)
@@ -50,7 +50,7 @@ struct AuthorizeTests {
         #expect(claims["c_hash"]?.string == Base64URL.encode(SHA256.hash(fields["code"] ?? "").prefix(16)))
         let user = try JSONObject(parsing: Array((fields["user"] ?? "").utf8))
         #expect(user == ["name": ["firstName": "Ana", "lastName": "Reyes"], "email": "ana@example.com"])
-        // A code of a page is for the place that it was sent to.
+        // A page's code is for the redirect URI it was sent to.
         let client = try AppleClient("com.example.services")
         let exchange = try client.exchange(fields["code"] ?? "", [("redirect_uri", Self.redirect)])
         #expect(try await simulation.post("/apple/auth/token", exchange).0.status == .ok)
@@ -59,7 +59,7 @@ struct AuthorizeTests {
         #expect(Set(hidden(again).keys) == ["code", "id_token", "state"])
     }
 
-    @Test func `Somebody who was here before can be chosen`() async throws {
+    @Test func `A person who signed in before can be chosen`() async throws {
         let simulation = try Simulation()
         _ = try await simulation.postForPage("/apple/auth/authorize", Self.apple + Self.ana + [("hide_email", "on")])
         let (_, html) = try await page(simulation, "/apple/auth/authorize", Self.apple)
@@ -71,7 +71,7 @@ struct AuthorizeTests {
         #expect(claims["sub"]?.string == String(button.1) && claims["is_private_email"] == true)
     }
 
-    @Test func `Who cancels goes back with Apple's word, or Google's`() async throws {
+    @Test func `A cancelled sign-in returns Apple's error, or Google's`() async throws {
         let simulation = try Simulation()
         let cancel = [("action", "cancel")]
         let (_, back) = try await simulation.postForPage("/apple/auth/authorize", Self.apple + Self.ana + cancel)
@@ -85,7 +85,7 @@ struct AuthorizeTests {
         #expect(response.headers[.location] == "https://example.com/callback?error=access_denied&state=s")
     }
 
-    @Test func `Whoever asks for JSON is told where the browser would have gone`() async throws {
+    @Test func `A client that asks for JSON gets the target of the redirect`() async throws {
         let simulation = try Simulation()
         let (response, answer) = try await simulation.post(
             "/apple/auth/authorize",
@@ -102,7 +102,7 @@ struct AuthorizeTests {
         #expect(refused.status == .badRequest && problem["code"] == "REQUEST_INVALID")
     }
 
-    @Test func `Query and fragment carry what they may`() async throws {
+    @Test func `Query and fragment have the allowed values`() async throws {
         let simulation = try Simulation()
         let base = [("client_id", "c"), ("redirect_uri", "http://127.0.0.1:5000/back?a=1")]
         let (query, _) = try await simulation.postForPage(
@@ -120,12 +120,12 @@ struct AuthorizeTests {
         let location = try #require(fragment.headers[.location])
         #expect(location.hasPrefix("http://127.0.0.1:5000/back?a=1#id_token="))
         #expect(!location.contains("code="))
-        // Nobody asked for the address.
+        // The address was not requested.
         let token = location.split(separator: "=").last.map(String.init)
         #expect(try await simulation.verifiedClaims(token, "apple")["email"] == nil)
     }
 
-    @Test func `Google's code from the page buys what was asked for`() async throws {
+    @Test func `A code of Google's page buys what was requested`() async throws {
         let simulation = try Simulation()
         let verifier = String(repeating: "x", count: 50)
         let request = [
@@ -164,7 +164,7 @@ struct AuthorizeTests {
         ("scope", "name everything", "invalid_scope"),
         ("nonce", String(repeating: "n", count: 1025), "invalid_request"),
     ])
-    func `A request that cannot be answered where it says is told on a page`(
+    func `A request with an invalid redirect URI gets an error page`(
         name: String,
         value: String?,
         word: String
@@ -181,7 +181,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test func `Parameters that come twice are refused`() async throws {
+    @Test func `Repeated parameters are refused`() async throws {
         let (response, html) = try await page(
             Simulation(),
             "/apple/auth/authorize",
@@ -190,7 +190,7 @@ struct AuthorizeTests {
         #expect(response.status == .badRequest && html.contains("client_id comes more than once."))
     }
 
-    @Test func `Nothing that a stranger sends becomes markup or a script`() async throws {
+    @Test func `No value of a request becomes markup or a script`() async throws {
         let evil = #""><script>alert('1')</script><a href='&"#
         var fields = Self.apple.filter { !["client_id", "state", "redirect_uri"].contains($0.0) }
         fields += [("client_id", evil), ("state", evil), ("redirect_uri", "https://example.com/'><b>")]
@@ -205,19 +205,19 @@ struct AuthorizeTests {
         #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-") && !policy.contains("script-src"))
         #expect(!html.contains("<script") && html.contains("&lt;script&gt;"))
         #expect(hidden(html)["state"] == evil && hidden(html)["client_id"] == evil)
-        #expect(back.components(separatedBy: "<script").count == 2, "its own alone")
+        #expect(back.components(separatedBy: "<script").count == 2, "only its own")
         #expect(back.contains(#"action="https://example.com/&#39;onfocus=&#39;x""#))
         #expect(hidden(back)["state"] == evil)
         let (bad, again) = try await simulation.postForPage("/apple/auth/authorize", fields + [("sub", "é\(evil)")])
         #expect(bad.status == .badRequest && again.contains("role=\"alert\"") && !again.contains("<script"))
     }
 
-    @Test func `A page may be framed by nobody and runs its own script alone`() async throws {
+    @Test func `A page may not be framed and runs only its own script`() async throws {
         let simulation = try Simulation()
         let (first, _) = try await simulation.postForPage("/apple/auth/authorize", Self.apple + Self.ana)
         let (second, _) = try await simulation.postForPage("/apple/auth/authorize", Self.apple + Self.ana)
         let policies = [first, second].compactMap { $0.headers[.contentSecurityPolicy] }
-        #expect(Set(policies).count == 2, "a nonce each")
+        #expect(Set(policies).count == 2, "each has a nonce")
         #expect(policies.allSatisfy { $0.contains("script-src 'nonce-") && $0.hasSuffix("frame-ancestors 'none'") })
         #expect(first.headers[.cacheControl] == "no-store")
         let (home, html) = try await page(simulation, "/", [])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// Keys, their rotation, misbehaviour, and what outlives a run.
+/// Keys, their rotation, misbehavior, and the state that is kept between runs.
 struct ControlTests {
     private static let order = #"{"client_id":"c","person":{"email":"a@example.com","given_name":"Ana"}}"#
 
@@ -102,13 +102,13 @@ struct ControlTests {
         #expect(answer["fields"]?.array?.map { $0.object?["field"]?.string } == [field])
     }
 
-    @Test func `It says that it is alive`() async throws {
+    @Test func `The health check succeeds`() async throws {
         let (response, answer) = try await Simulation().send(.get, "/healthz")
         #expect(response.status == .ok)
         #expect(answer == ["status": "ok"])
     }
 
-    @Test func `What is kept outlives a run`() async throws {
+    @Test func `The state is kept between runs`() async throws {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
         defer { unlink(path) }
         let first = try Simulation(file: StateFile(path: path))
@@ -125,7 +125,7 @@ struct ControlTests {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func `A state of the form before is taken over, with the keys and those who were seen`() async throws {
+    @Test func `A state file of the former version is adopted, with its keys and known people`() async throws {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
         defer { unlink(path) }
         let file = StateFile(path: path)
@@ -145,7 +145,7 @@ struct ControlTests {
         let order = #"{"client_id":"c","person":{"sub":"s","given_name":"Ana"}}"#
         #expect(try await first.signIn("apple", order)["user"] == nil)
         let facebook = try await first.keys("facebook").entries.map(\.keyID)
-        // Kept in the form of today at once, or Facebook's keys would be others after the next start.
+        // It is stored in the current version at once, or Facebook's keys would change at the next start.
         #expect(try await Simulation(file: file).keys("facebook").entries.map(\.keyID) == facebook)
     }
 

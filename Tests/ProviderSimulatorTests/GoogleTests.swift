@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// Google's token endpoint, and what it tells of access tokens.
+/// Google's token endpoint, and its answers about access tokens.
 struct GoogleTests {
     private static let clientID = "com.example.app"
 
@@ -33,7 +33,7 @@ struct GoogleTests {
         #expect(refused.status == .badRequest && answer["error"] == "invalid_grant")
     }
 
-    @Test func `A secret counts where one is registered, in the form or as Basic`() async throws {
+    @Test func `A registered secret is checked, in the form or as Basic`() async throws {
         let simulation = try Simulation()
         _ = try await simulation.send(
             .post,
@@ -61,7 +61,7 @@ struct GoogleTests {
         #expect(basic.status == .ok)
     }
 
-    @Test func `Codes of others, wrong places and other grants are refused in Google's words`() async throws {
+    @Test func `Foreign codes, other redirect URIs and other grants are refused with Google's errors`() async throws {
         let simulation = try Simulation()
         let code = try await simulation.code(of: "google", #","redirect_uri":"https://example.com/back""#)
         func word(_ fields: [(String, String)]) async throws -> String? {
@@ -75,25 +75,25 @@ struct GoogleTests {
         #expect(try await word(exchange("nothing")) == "invalid_grant")
         #expect(try await word([("client_id", "other"), ("grant_type", "password")]) == "unsupported_grant_type")
         #expect(try await word([("grant_type", "authorization_code")]) == "invalid_request")
-        // Apple's are not Google's.
+        // Apple's tokens are not Google's.
         #expect(try await word(exchange(simulation.code())) == "invalid_grant")
         #expect(try await word(exchange(code, [("redirect_uri", "https://example.com/back")])) == nil)
     }
 
-    @Test func `An app's first code brings a refresh token, which is good until it is revoked`() async throws {
+    @Test func `An app's first code brings a refresh token, which is valid until it is revoked`() async throws {
         let simulation = try Simulation()
         func tokens() async throws -> JSONObject {
             try await simulation.post("/google/token", exchange(simulation.code(of: "google"))).1
         }
         let refresh = try #require(try await tokens()["refresh_token"]?.string)
-        #expect(try await tokens()["refresh_token"] == nil, "only the first")
+        #expect(try await tokens()["refresh_token"] == nil, "only with the first code")
         let grant = [("client_id", Self.clientID), ("grant_type", "refresh_token"), ("refresh_token", refresh)]
         let (good, renewed) = try await simulation.post("/google/token", grant)
         #expect(good.status == .ok && renewed["refresh_token"] == nil)
         let access = try #require(renewed["access_token"]?.string)
         let (_, info) = try await simulation.send(.get, "/google/tokeninfo?access_token=\(access)")
         #expect(info["aud"]?.string == Self.clientID)
-        // Of another client it is none.
+        // Another client can't use it.
         let (foreign, _) = try await simulation.post("/google/token", [("client_id", "other")] + grant.dropFirst())
         #expect(foreign.status == .badRequest)
         let (revoked, _) = try await simulation.post("/google/revoke", [("token", refresh)])
@@ -106,7 +106,7 @@ struct GoogleTests {
         #expect(try await tokens()["refresh_token"] != nil, "the consent is given anew")
     }
 
-    @Test func `An access token tells for whom it is and whose, until its end`() async throws {
+    @Test func `An access token has its audience and person, until it expires`() async throws {
         let simulation = try Simulation()
         let order = #"{"client_id":"c","person":{"email":"a@example.com","given_name":"Ana"}}"#
         let answer = try await simulation.signIn("google", order)
@@ -129,7 +129,7 @@ struct GoogleTests {
         #expect(expired.status == .badRequest && problem["error"] == "invalid_token")
         let (refused, _) = try await simulation.send(.get, "/google/oauth2/v3/userinfo?access_token=\(token)")
         #expect(refused.status == .unauthorized)
-        // Facebook's is none of Google's.
+        // Facebook's token is not Google's.
         let facebook = try await simulation.signIn("facebook", order)["access_token"]?.string ?? ""
         #expect(try await simulation.send(.get, "/google/tokeninfo?access_token=\(facebook)").0.status == .badRequest)
         #expect(try await simulation.send(.get, "/google/tokeninfo?access_token=%zz").0.status == .badRequest)

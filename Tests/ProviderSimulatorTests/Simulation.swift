@@ -8,7 +8,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// A simulator with a clock and codes of the test's, asked without sockets.
+/// A simulator with a test's own clock and codes, called without sockets.
 struct Simulation {
     static let nowSeconds: Int64 = 1_800_000_000
 
@@ -41,7 +41,7 @@ struct Simulation {
         )
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     func advance(seconds: Int64) { clock.advance(seconds) }
 
     /// A request as it is; answers of any kind.
@@ -125,7 +125,7 @@ struct Simulation {
     }
 }
 
-/// A clock that stands still until it is told otherwise.
+/// A clock that the test advances.
 private final class Clock: Sendable {
     private let seconds = Mutex(Simulation.nowSeconds)
 

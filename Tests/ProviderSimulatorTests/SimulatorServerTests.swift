@@ -17,7 +17,7 @@ struct SimulatorServerTests {
         return SimulatorServer(configuration: configuration)
     }
 
-    @Test func `It listens and stops when told`() async throws {
+    @Test func `The server listens, and stops on request`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let port = Mutex(0)
         try await Self.server("127.0.0.1:0").serve(

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ProviderSimulator
 
-/// Apps that go to another team, and their users.
+/// Apps that move to another team, and their users.
 struct TransferTests {
     private static let path = "/apple/auth/usermigrationinfo"
     private static let person =
         #"{"client_id":"com.example.app","person":{"email":"ana@example.com","hide_email":true,"given_name":"Ana"}}"#
 
-    /// What an app of a team proves itself with.
+    /// The client credentials of a team's app.
     private func proof(_ client: AppleClient, _ team: String) throws -> [(String, String)] {
         [("client_id", client.clientID), ("client_secret", try client.secret { $0["iss"] = .string(team) })]
     }
@@ -33,7 +33,7 @@ struct TransferTests {
         try await simulation.verifiedClaims(simulation.signIn("apple", Self.person)["identity_token"]?.string, "apple")
     }
 
-    @Test func `A person is handed over, and the new team is told what its tokens say`() async throws {
+    @Test func `A user is exported, and the new team gets the identifiers that are in its tokens`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let before = try await claims(simulation)
@@ -55,7 +55,7 @@ struct TransferTests {
         #expect(after["transfer_sub"]?.string == transferSubject)
         #expect(arrived["sub"] == after["sub"] && arrived["email"] == after["email"])
         #expect(arrived["is_private_email"] == true)
-        // Both teams may ask for 60 days, and the answer stays the same.
+        // Both teams can ask for 60 days, and the answer stays the same.
         #expect(try await simulation.post(Self.path, handing, headers: oldToken).1 == handed)
 
         try await move(simulation, "THIRDTEAM1")
@@ -71,7 +71,7 @@ struct TransferTests {
         #expect(late["sub"] == third["sub"] && late["transfer_sub"] == nil)
     }
 
-    @Test func `What the former team was granted is worth nothing to the new one, and nobody is new`() async throws {
+    @Test func `The former team's grants are invalid for the new one, and no user is new`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         _ = try await simulation.signIn("apple", Self.person)
@@ -91,7 +91,7 @@ struct TransferTests {
         #expect(claims["transfer_sub"] != nil)
     }
 
-    @Test func `Who asks for whom is checked`() async throws {
+    @Test func `The caller and the user of a request are checked`() async throws {
         let simulation = try Simulation()
         let client = try AppleClient()
         let subject = try #require(try await claims(simulation)["sub"]?.string)
@@ -140,7 +140,7 @@ struct TransferTests {
         #expect(try await ask(late + good, token) == (.unauthorized, "invalid_token"))
     }
 
-    @Test func `A move is kept from one run to the next`() async throws {
+    @Test func `A move is kept between runs`() async throws {
         var state = try Simulation.freshState.get()
         state.setMove(AppMove(teams: ["NEWTEAM001"], isOver: true), of: "com.example.app") { "1" }
         let (kept, isOld) = try SimulatorState.parse(state.serialized())

@@ -35,7 +35,7 @@ struct MessagePipeTests {
         #expect(taken.withLock { $0 } == [10, 20, 30, last.count])
     }
 
-    @Test func `What is no message is its reader's error`() async throws {
+    @Test func `A malformed message is its reader's error`() async throws {
         let pipe = MessagePipe { _ in }
         pipe.deliver(.bytes([0xff]))
         pipe.deliver(.compressed(CompressedMessage([1]) { _ throws(RPCError) in throw RPCError(.dataLoss, "damaged") }))
@@ -58,7 +58,7 @@ struct MessagePipeTests {
     }
 
     /// A call that ended otherwise leaves nothing for its reader, who may never come for it.
-    @Test func `What is abandoned is dropped`() async throws {
+    @Test func `An abandoned message is dropped`() async throws {
         for hasEnded in [false, true] {
             let pipe = MessagePipe { _ in }
             let isFreed = Mutex(0)
@@ -76,7 +76,7 @@ struct MessagePipeTests {
     }
 
     /// Flow control counts what was not taken; so nothing else may be kept, also while the reader never quite catches up.
-    @Test func `What was taken is let go`() async throws {
+    @Test func `A message that was taken is released`() async throws {
         let pipe = MessagePipe { _ in }
         let isFreed = Mutex(0)
         for _ in 0..<3 {

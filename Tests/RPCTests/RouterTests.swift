@@ -80,7 +80,7 @@ struct RouterTests {
 
     @Test(arguments: [CallKind.unary, .serverStreaming, .clientStreaming, .bidirectionalStreaming]
     )
-    func `What an interceptor throws after the handler is what the caller gets`(kind: CallKind) async {
+    func `The caller gets an error that an interceptor throws after the handler`(kind: CallKind) async {
         let error = await #expect(throws: RPCError.self) { try await Self.call(kind, Self.channel(Refusing())) }
         #expect(error?.code == .permissionDenied)
     }

@@ -83,7 +83,7 @@ struct CompressionTests {
         }
     }
 
-    @Test func `What does not get shorter is sent as it is`() async throws {
+    @Test func `A message that doesn't get shorter is sent uncompressed`() async throws {
         try await withChannel { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             let answer = try await channel.unary(
@@ -139,7 +139,7 @@ struct CompressionTests {
         }
     }
 
-    @Test(arguments: [echo, talk]) func `What inflates past the limit is refused`(method: MethodDescriptor) async throws
+    @Test(arguments: [echo, talk]) func `A message inflated past the limit fails`(method: MethodDescriptor) async throws
     {
         try await withChannel { (channel) async throws -> Void in
             let options = Self.options(sends: true, takes: false, ResponseMetadata())

@@ -3,7 +3,7 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 
-/// A service over well-known messages, with a method for each way in which a call can end.
+/// A service with well-known message types, and a method for each way in which a call can end.
 struct EchoService: RPCService {
     typealias Text = Google_Protobuf_StringValue
     typealias Bytes = Google_Protobuf_BytesValue
@@ -27,7 +27,7 @@ struct EchoService: RPCService {
     static let impatient = MethodDescriptor(service: name, method: "Impatient", kind: .serverStreaming)
     static let peerNames = MethodDescriptor(service: name, method: "PeerNames")
 
-    /// Tells what became of sleeping handlers.
+    /// Reports the ends of sleeping handlers.
     let probe: Probe?
 
     init(probe: Probe? = nil) { self.probe = probe }
@@ -119,7 +119,7 @@ struct EchoService: RPCService {
             try await Task.sleep(for: .seconds(30))
             return Number()
         }
-        // Reads nothing until the probe is told to begin, and then everything.
+        // Reads nothing until the probe starts it, and then everything.
         router.bidirectionalStreaming(Self.hold) {
             [probe]
             (requests: MessageReader<Bytes>, writer: MessageWriter<Number>, _) in
@@ -128,7 +128,7 @@ struct EchoService: RPCService {
             for try await _ in requests { count.value += 1 }
             try await writer.write(count)
         }
-        // Writes until it would have to wait, gives that up, and has a last word.
+        // Writes until it would have to wait, gives that up, and sends a last message.
         router.serverStreaming(Self.impatient) { [probe] (_: Number, writer: MessageWriter<Bytes>, _) in
             for _ in 0..<3 {
                 let task = Task {
@@ -149,7 +149,7 @@ struct EchoService: RPCService {
 
     struct Unexpected: Error {}
 
-    /// Counts what happened, and lets a test wait for it.
+    /// Counts events, and lets a test wait for them.
     actor Probe {
         private(set) var startedCount = 0
         private(set) var cancelledCount = 0
@@ -159,7 +159,7 @@ struct EchoService: RPCService {
     }
 }
 
-/// A server and a channel to it, on loops of their own.
+/// A server and a channel to it, on separate loops.
 struct Fixture {
     let serverGroup: EventLoopGroup
     let clientGroup: EventLoopGroup
@@ -210,7 +210,7 @@ struct Fixture {
     }
 }
 
-/// Runs a test against a fixture and stops it whatever happens.
+/// Runs a test against a fixture and stops it in any case.
 func withFixture(
     loops: Int = 1,
     probe: EchoService.Probe? = nil,

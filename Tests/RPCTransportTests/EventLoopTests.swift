@@ -60,7 +60,7 @@ struct EventLoopTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func `Watches tell of readable files until they are cancelled`() async throws {
+    @Test func `Watches report readable files until they are cancelled`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let loop = group.loops[0]
         var ends: [Int32] = [0, 0]
@@ -100,7 +100,7 @@ struct EventLoopTests {
         await group.shutdown()
     }
 
-    @Test func `Tasks with the loop's preference come back to it`() async throws {
+    @Test func `Tasks with the loop's preference return to it`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         for loop in group.loops {
             let indices = await Task(executorPreference: loop) {

@@ -8,12 +8,12 @@ import Testing
 
 @testable import RPCTransport
 
-/// Faults, bounds and ends of exchanges, over sockets of our own.
+/// Errors, limits and ends of exchanges, over our own sockets.
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeEndTests {
     private static let get = "GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    @Test func `What is no HTTP is told to the handler, which answers it`() async throws {
+    @Test func `Malformed HTTP is reported to the handler, which answers it`() async throws {
         try await withEdge(.http1) { (edge) async throws -> Void in
             for (text, fault) in [
                 ("\u{16}\u{3}\u{1}\u{2}", "REQUEST_MALFORMED"),
@@ -30,7 +30,7 @@ struct ExchangeEndTests {
         }
     }
 
-    @Test func `A body that is cut short or slow is told so`() async throws {
+    @Test func `A body that is cut short or slow is reported to the handler`() async throws {
         var configuration = ServerConfiguration()
         configuration.limits.bodyTimeout = .milliseconds(200)
         try await withEdge(.http1, configuration: configuration) { (edge) async throws -> Void in
@@ -50,7 +50,7 @@ struct ExchangeEndTests {
         }
     }
 
-    @Test func `A client that makes the server hold too much is told`() async throws {
+    @Test func `A client that makes the server hold too much gets an error`() async throws {
         var configuration = ServerConfiguration()
         configuration.limits.bufferedBytesMax = 100_000
         try await withEdge(.http1, configuration: configuration) { (edge) async throws -> Void in
@@ -68,14 +68,14 @@ struct ExchangeEndTests {
                 try client.send("GET /stream?100000x65536 HTTP/1.1\r\nHost: a\r\n\r\n")
                 try await eventually { edge.loop.statistics.heldBytes > 0 }
                 try await Task.sleep(for: .milliseconds(100))
-                // A stream's queue, and not what the handler would like to write.
+                // As much as a stream's queue holds, and not all that the handler would write.
                 #expect(edge.loop.statistics.heldBytes < 1 << 20)
             }
             try await eventually { edge.handler.record.withLock { $0.writersEnded == 1 && $0.running == 0 } }
         }
     }
 
-    @Test func `Requests in a row are answered in their order`() async throws {
+    @Test func `Pipelined requests are answered in order`() async throws {
         try await withEdge(.http1) { (edge) async throws -> Void in
             let client = try TextClient(port: edge.port)
             let later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -84,7 +84,7 @@ struct ExchangeEndTests {
         }
     }
 
-    @Test func `Many requests in a row by TLS are read as there is room`() async throws {
+    @Test func `Pipelined requests by TLS are read as there is room`() async throws {
         try await withEdge(.tls1) { (edge) async throws -> Void in
             let (fixed, later) = ("GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n", "GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
             var text = ""
@@ -97,13 +97,13 @@ struct ExchangeEndTests {
         }
     }
 
-    /// How far the clients of a drain are.
+    /// The progress of the clients of a drain.
     private final class Progress: Sendable {
         let hasMoved = Mutex(false)
         let answered = Mutex(0)
     }
 
-    /// Requests one after the other on as few connections as may be, two hundred of them after the drain.
+    /// Requests in sequence on as few connections as possible, two hundred of them after the drain.
     private static func ask(old: Int, next: Int, _ progress: Progress) throws {
         var client = try TextClient(port: old)
         var rest = 200
@@ -157,7 +157,7 @@ struct ExchangeEndTests {
         }
     }
 
-    @Test func `The client behind a proxy is who the proxy says`() async throws {
+    @Test func `The client address behind a proxy is the one from the proxy`() async throws {
         var configuration = ServerConfiguration()
         configuration.acceptsProxyProtocol = [try #require(ProxyNetwork("127.0.0.0/8"))]
         try await withEdge(.http1, configuration: configuration) { (edge) async throws -> Void in
@@ -174,7 +174,7 @@ struct ExchangeEndTests {
         }
     }
 
-    @Test func `Networks of proxies are read strictly`() {
+    @Test func `Networks of proxies are parsed strictly`() {
         for good in ["10.0.0.0/8", "192.0.2.7", "::1", "2001:db8::/32", "0.0.0.0/0"] {
             #expect(ProxyNetwork(good)?.description == good)
         }

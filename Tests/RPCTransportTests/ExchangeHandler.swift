@@ -3,9 +3,9 @@ import HTTPTypes
 import RPC
 import Synchronization
 
-/// Answers requests as their paths say.
+/// Answers requests according to their paths.
 final class ExchangeHandler: HTTPHandler {
-    /// What happened, for tests to look at.
+    /// Events, for tests to check.
     struct Record: Sendable {
         var heads: [HTTPRequestHead] = []
         var peers: [String] = []
@@ -80,7 +80,7 @@ final class ExchangeHandler: HTTPHandler {
         return receiver
     }
 
-    /// As many chunks of so many bytes as the query says, such as `3x65536`.
+    /// Sends the number and size of chunks in the query, such as `3x65536`.
     private func stream(_ exchange: HTTPExchange) async {
         let numbers = (exchange.head.query ?? "").split(separator: "x").compactMap { Int($0) }
         guard numbers.count == 2, exchange.sendHead(status: 200, fields: Metadata(), contentLength: nil) else {
@@ -148,7 +148,7 @@ private final class Collector: HTTPBodyReceiver {
     func deadlinePassed() {}
 }
 
-/// Notes what is told of an exchange that is answered at its deadline or never.
+/// Records the events of an exchange that is answered at its deadline or never.
 private final class Watcher: HTTPBodyReceiver {
     private let exchange: HTTPExchange
     private let handler: ExchangeHandler

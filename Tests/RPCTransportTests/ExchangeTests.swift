@@ -154,7 +154,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test(arguments: Way.allCases) func `What exchanges held is let go`(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func `Exchanges release what they held`(_ way: Way) async throws {
         try await withEdge(way) { (edge) async throws -> Void in
             for _ in 0..<3 { _ = try await edge.curl(["-d", "body", "/echo", "/later", "/stream?3x9000"]) }
             try await eventually {

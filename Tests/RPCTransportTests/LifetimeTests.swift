@@ -6,7 +6,7 @@ import Testing
 
 @testable import RPCTransport
 
-/// What happens to whoever forgets to end things, or ends them in another order.
+/// What happens if a program forgets to end things, or ends them in another order.
 @Suite(.timeLimit(.minutes(5)))
 struct LifetimeTests {
     private static func router(_ probe: EchoService.Probe? = nil) -> Router {
@@ -36,7 +36,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `A group that is let go stops its loops`() async throws {
+    @Test func `A group that is released stops its loops`() async throws {
         let loops: [EventLoop]
         do {
             let group = try EventLoopGroup(loopCount: 2, name: "forgotten")
@@ -49,7 +49,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `A group may be let go on a loop of its own`() async throws {
+    @Test func `A group may be released on one of its loops`() async throws {
         let group = Mutex<EventLoopGroup?>(try EventLoopGroup(loopCount: 2, name: "own"))
         let loops = try #require(group.withLock { $0?.loops })
         await withCheckedContinuation { continuation in
@@ -83,7 +83,7 @@ struct LifetimeTests {
         try await eventually { loop == nil && counter == nil }
     }
 
-    @Test func `Tasks and posts go on after the end one at a time`() async throws {
+    @Test func `Tasks and posts continue after the end one at a time`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "late")
         let loop = group.loops[0]
         let (sleepy, begun) = (Counter(), Latch())
@@ -169,7 +169,7 @@ struct LifetimeTests {
         await clientGroup.shutdown()
     }
 
-    @Test func `A server that is let go closes its port`() async throws {
+    @Test func `A server that is released closes its port`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "gone")
         let port: Int
         do {
@@ -182,7 +182,7 @@ struct LifetimeTests {
         await group.shutdown()
     }
 
-    @Test func `A channel that is let go closes its connections`() async throws {
+    @Test func `A channel that is released closes its connections`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             do {
                 let channel = try RPCChannel(target: "127.0.0.1:\(fixture.port)", group: fixture.clientGroup)
@@ -193,7 +193,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `run() serves until somebody drains`() async throws {
+    @Test func `run() serves until the server is drained`() async throws {
         let probe = EchoService.Probe()
         let group = try EventLoopGroup(loopCount: 1, name: "run")
         let server = RPCServer(group: group, router: Self.router(probe), configuration: .init())
@@ -246,7 +246,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func `A message that is made holds what it should`() {
+    @Test func `A message buffer holds the given bytes`() {
         for count in [0, 1, 64, 5000] {
             do { _ = MessageBuffer([UInt8](repeating: 0x41, count: count)) }  // leaves its bytes behind
             let buffer = MessageBuffer(repeating: 3, count: count)

@@ -4,10 +4,10 @@ import Synchronization
 import TestWaits
 import Testing
 
-/// Several addresses, over real sockets: replicas come and go.
+/// Several addresses, over real sockets: replicas start and stop.
 @Suite(.timeLimit(.minutes(5)))
 struct ReplicaTests {
-    /// Answers for one name what a test says, and counts the questions.
+    /// Resolves one name as a test sets it, and counts the lookups.
     private final class TestResolver: NameResolver {
         private let state: Mutex<(addresses: [String], count: Int)>
         private let delay: Duration
@@ -42,7 +42,7 @@ struct ReplicaTests {
         return configuration
     }
 
-    /// Who answered how many of a number of calls, one after the other.
+    /// How many of a number of sequential calls each replica answered.
     private func answers(_ channel: RPCChannel, _ count: Int) async throws -> [String: Int] {
         var answers: [String: Int] = [:]
         for _ in 0..<count {
@@ -75,7 +75,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func `A stopped replica is left without a failed call`() async throws {
+    @Test func `A replica that stops causes no failed call`() async throws {
         try await withThree(loops: 2) { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -108,8 +108,8 @@ struct ReplicaTests {
         }
     }
 
-    /// The only one is replaced, and its name takes a while to look up: nobody is told meanwhile that there is none.
-    @Test func `Calls wait for the address that took a lost one's place`() async throws {
+    /// The only replica is replaced, and its name takes a while to look up: meanwhile calls wait instead of failing.
+    @Test func `Calls wait for the replacement of a lost address`() async throws {
         try await Replicas.run(ScriptedService(answer: "1")) { (replicas) async throws -> Void in
             try await replicas.start("127.0.0.2", ScriptedService(answer: "2"))
             let resolver = TestResolver(["127.0.0.1"], delay: .milliseconds(300))
@@ -151,7 +151,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func `A replica that comes back takes calls again`() async throws {
+    @Test func `A replica that restarts gets calls again`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -166,7 +166,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func `A name stands for all its addresses and they may change`() async throws {
+    @Test func `A name stands for all its addresses, which may change`() async throws {
         try await withThree(loops: 2) { (replicas) async throws -> Void in
             let resolver = TestResolver(["127.0.0.1", "127.0.0.2"])
             let channel = try replicas.channel(
@@ -183,7 +183,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func `A lost connection asks again but not without end`() async throws {
+    @Test func `A lost connection causes lookups, but not without end`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let resolver = TestResolver(["127.0.0.1"])
             var configuration = Self.configuration(resolver)
@@ -223,7 +223,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func `A name is resolved as the system resolves it`() async throws {
+    @Test func `A name is resolved by the system`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 target: "localhost:\(replicas.port)",

@@ -90,7 +90,7 @@ struct ResponseMetadataTests {
         return options
     }
 
-    /// Order and repetition are what was sent.
+    /// Order and repetitions are as sent.
     private static func entries(_ metadata: Metadata?) -> [String]? { metadata?.map { "\($0.name)=\($0.value)" } }
 
     private static func expectAll(_ metadata: ResponseMetadata, trailing: Metadata = trailers) {
@@ -167,7 +167,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func `The head comes ahead of the first message`() async throws {
+    @Test func `The head arrives before the first message`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             try await channel.stream(
@@ -229,7 +229,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func `Whoever waits for a head that never comes goes on`() async throws {
+    @Test func `A wait for a head ends if the call fails without one`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             async let head = metadata.waitForInitial()

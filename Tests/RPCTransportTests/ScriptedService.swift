@@ -10,7 +10,7 @@ final class ScriptedService: RPCService {
     /// How an attempt ends.
     enum End: Sendable {
         case error(Status.Code, pushback: String? = nil)
-        /// A message, and then an error. Of streaming methods only.
+        /// A message, and then an error. For streaming methods only.
         case messageThenError(Status.Code)
     }
 
@@ -30,7 +30,7 @@ final class ScriptedService: RPCService {
         var requests: [String] = []
     }
     private let state: Mutex<State>
-    /// The answer of a call that ends well.
+    /// The answer of a successful call.
     let answer: String
 
     init(_ script: [End] = [], answer: String = "done") {
@@ -38,9 +38,9 @@ final class ScriptedService: RPCService {
         self.answer = answer
     }
 
-    /// What each attempt said in `grpc-previous-rpc-attempts`.
+    /// The value of `grpc-previous-rpc-attempts` in each attempt.
     var previousAttempts: [String?] { state.withLock { $0.previousAttempts } }
-    /// What each attempt asked.
+    /// The request of each attempt.
     var requests: [String] { state.withLock { $0.requests } }
 
     func play(_ script: [End]) { state.withLock { $0.script = script } }
@@ -109,7 +109,7 @@ extension RPCChannel {
     }
 }
 
-/// Servers at loopback addresses, each with services of its own, that can be stopped and started; and channels to them.
+/// Servers at loopback addresses, each with its own services, that can be stopped and started; and channels to them.
 /// All on one group of loops.
 final class Replicas: Sendable {
     let group: EventLoopGroup
@@ -117,7 +117,7 @@ final class Replicas: Sendable {
     private let servers = Mutex<[String: RPCServer]>([:])
     private let channels = Mutex<[RPCChannel]>([])
 
-    /// Starts the services of the first address, which finds the port for all.
+    /// Starts the services of the first address, which chooses the port for all.
     private init(first: String, _ services: [any RPCService], group: EventLoopGroup, _ server: ServerConfiguration)
         async throws
     {
@@ -159,7 +159,7 @@ final class Replicas: Sendable {
         return RPCServer(group: group, router: router, configuration: configuration)
     }
 
-    /// Starts services at an address, with the port of all.
+    /// Starts services at an address, with the same port.
     func start(_ host: String, _ services: any RPCService..., configuration: ServerConfiguration = .init()) async throws
     {
         let server = Self.server(group, services, configuration, host: host, port: port)
@@ -173,7 +173,7 @@ final class Replicas: Sendable {
         await server.shutdown()
     }
 
-    /// Lets a server drain in the background, as one that was told to stop does.
+    /// Drains a server in the background, like one that is stopping.
     func drain(_ host: String) async {
         guard let server = servers.withLock({ $0[host] }) else { return }
         await server.drain()

@@ -9,7 +9,7 @@ import ServiceKit
 import ServiceModels
 import Testing
 
-/// A service's keys of proofs, which are read from a folder again and again.
+/// A service's proof keys, which are read from a folder repeatedly.
 final class CallerProofSourceTests {
     private static let clock = WallClock { 1_800_000_000_000 }
     private static let settings = CallerProofSettings(service: "profile")
@@ -43,7 +43,7 @@ final class CallerProofSourceTests {
         return faults.description
     }
 
-    /// A call with the proof that identity makes now.
+    /// A call with a proof that identity makes now.
     private func context() throws -> ServerContext {
         let master = try KeyKind.randomKey(try #require(try folders.own.read(.proof)).current.text)
         let key = try #require(CallerProofKey(master: master, service: "profile"))
@@ -66,7 +66,9 @@ final class CallerProofSourceTests {
         #expect(outcome.step != nil)
     }
 
-    @Test func `Without a folder that has this service's keys nothing starts, and what makes it is told`() throws {
+    @Test func `A service without a folder of its keys doesn't start, and the error names the command that makes it`()
+        throws
+    {
         let name = "VESTIBULE_PROFILE_KEYS_FOLDER"
         #expect(
             try problem([name: ""])
@@ -87,7 +89,7 @@ final class CallerProofSourceTests {
         #expect(told.contains("has a key that is not 32 bytes") && !told.contains("hush"))
     }
 
-    @Test func `A rotation is taken over step by step, and a folder that can't be used changes nothing`() async throws {
+    @Test func `Each step of a rotation is adopted, and a folder that can't be used changes nothing`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let source = try source()
         let callers = CurrentCallers(source.callers.reading(Self.clock), group: group)
@@ -106,7 +108,7 @@ final class CallerProofSourceTests {
         }
         let first = try context()
         #expect(try await isTaken(first))
-        // Published, and read by everybody before it is used.
+        // The key is published, and read by all programs before it is used.
         try step()
         await reader.read()
         try step()
@@ -125,7 +127,7 @@ final class CallerProofSourceTests {
             try good.write(to: URL(filePath: file))
         }
         _ = try KeyRotation(folders: folders).replaceAll(.proof, nowSeconds: 0)
-        #expect(try await !isTaken(context()), "nobody has looked yet")
+        #expect(try await !isTaken(context()), "the folder hasn't been read yet")
         await reader.read()
         #expect(try await isTaken(context()))
         #expect(try await areTaken(first, second) == [false, false])

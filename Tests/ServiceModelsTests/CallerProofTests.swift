@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceModels
 
-/// The bytes of a proof, and all that is none.
+/// The bytes of a proof, and invalid proofs.
 struct CallerProofTests {
     private static let master = (0..<32).map { UInt8($0) }
     private static let nowMilliseconds: Int64 = 1_800_000_000_000
@@ -36,8 +36,8 @@ struct CallerProofTests {
         try CallerProof(text, under: keys ?? [profile], for: service, nowMilliseconds: milliseconds)
     }
 
-    /// Made by Python's hmac and hashlib from what the type's page says.
-    @Test func `It has the bytes that are written down`() throws {
+    /// Made by Python's hmac and hashlib according to the type's documentation.
+    @Test func `It has the documented bytes`() throws {
         #expect(Hex.encode(profile.bytes) == "252ffcf239db5065c5c28995b04015f95231cb1f65aea978dde46e6166d59c1e")
         #expect(Hex.encode(invites.bytes) == "57f45783180a1253f9b1128781a761f8cd5f749603b14db439d972083a4e8782")
         #expect(profile.description == "CallerProofKey(6e22e32e)")
@@ -46,7 +46,7 @@ struct CallerProofTests {
         #expect(try check(text) == CallerProof(userID: user, sessionID: session, minute: 29_999_999))
     }
 
-    @Test func `Somebody without a session yet is a user all the same`() throws {
+    @Test func `A user without a session is proven too`() throws {
         let checked = try check(proof(session: nil).text(under: profile, for: "profile"))
         #expect(checked.userID == user && checked.sessionID == nil)
     }
@@ -58,22 +58,22 @@ struct CallerProofTests {
             for bit in 0..<8 {
                 var changed = bytes
                 changed[index] ^= 1 << bit
-                // The version and the key's id say which code it has; the rest is what the code is of, and the code itself.
+                // The version and the key's id choose the code; the rest is the content of the code, and the code itself.
                 let fault: CallerProofError = index < 5 ? .malformed : .forged
                 #expect(throws: fault) { try check(Base64URL.encode(changed)) }
             }
         }
     }
 
-    @Test func `A proof to another service is refused, whoever holds its key`() throws {
+    @Test func `A proof for another service is refused, with any key`() throws {
         let toInvites = proof(session: session).text(under: invites, for: "invites")
         #expect(throws: CallerProofError.malformed) { try check(toInvites) }
-        // With the key of one service nobody makes a proof to another, nor is one taken under another name.
+        // A service's key makes no proof for another service, and none is accepted under another name.
         #expect(throws: CallerProofError.forged) { try check(text, [profile], for: "invites") }
         #expect(throws: CallerProofError.malformed) { try check(text, [invites], for: "invites") }
     }
 
-    @Test func `Another user's or session's is refused`() throws {
+    @Test func `Another user or session is refused`() throws {
         let bytes = try #require(Base64URL.decode(text))
         let other = try #require(UserID("0190c2a5-7f00-7000-8000-000000000003"))
         for range in [9..<25, 25..<41] {
@@ -83,7 +83,7 @@ struct CallerProofTests {
         }
     }
 
-    @Test func `What is cut, longer or no base64url is none`() {
+    @Test func `A cut, extended or malformed text is refused`() {
         let text = text
         for count in 0..<text.utf8.count {
             #expect(throws: CallerProofError.malformed) { try check(String(text.prefix(count))) }
@@ -97,7 +97,7 @@ struct CallerProofTests {
     }
 
     @Test(arguments: [0, 2, 255] as [UInt8])
-    func `Another version is none, even with a code that fits`(version: UInt8) throws {
+    func `Another version is refused, even with a matching code`(version: UInt8) throws {
         var content = Array(try #require(Base64URL.decode(text)).prefix(41))
         content[0] = version
         let label = Array("vestibule caller proof 1".utf8) + [0] + Array("profile".utf8) + [0]
@@ -105,10 +105,10 @@ struct CallerProofTests {
         #expect(throws: CallerProofError.malformed) { try check(Base64URL.encode(content + code)) }
         content[0] = 1
         let own = SHA256.authenticationCode(of: label + content, key: profile.bytes).prefix(16)
-        #expect(try check(Base64URL.encode(content + own)).userID == user, "the code of the test is the right one")
+        #expect(try check(Base64URL.encode(content + own)).userID == user, "the test's code is correct")
     }
 
-    @Test func `While a key is replaced, proofs under either are taken, and under no third`() throws {
+    @Test func `While a key is replaced, proofs by both keys are accepted, and by no third`() throws {
         let next = try #require(CallerProofKey([UInt8](repeating: 9, count: 32)))
         let underNext = proof(session: session).text(under: next, for: "profile")
         for keys in [[profile, next], [next, profile]] {
@@ -120,7 +120,7 @@ struct CallerProofTests {
     }
 
     /// Each second of two minutes against each difference of the clocks.
-    @Test func `Clocks that differ by up to thirty seconds do no harm, and no proof lives for ninety`() throws {
+    @Test func `Clocks that differ by up to thirty seconds do no harm, and no proof is valid for ninety`() throws {
         let start = Self.nowMilliseconds / 60_000 * 60_000
         for second in 0..<120 as Range<Int64> {
             let made = start + second * 1_000
@@ -135,7 +135,7 @@ struct CallerProofTests {
         }
     }
 
-    @Test func `One of last minute is taken, one of the minute before or of the next is not`() throws {
+    @Test func `A proof of the last minute is accepted, and one of the minute before or of the next isn't`() throws {
         let minute = CallerProof.minute(madeAtMilliseconds: Self.nowMilliseconds)
         func taken(at minutes: Int64) -> CallerProofError? {
             do throws(CallerProofError) {
@@ -148,7 +148,7 @@ struct CallerProofTests {
         #expect([-1, 0, 1, 2].map(taken) == [.expired, nil, nil, .expired])
     }
 
-    @Test func `A key has its length`() {
+    @Test func `A key must have its length`() {
         for count in [0, 31, 33] {
             #expect(CallerProofKey([UInt8](repeating: 1, count: count)) == nil)
             #expect(CallerProofKey(master: [UInt8](repeating: 1, count: count), service: "profile") == nil)

@@ -53,7 +53,7 @@ struct PhonePolicyConfigurationTests {
     }
 
     @Test(arguments: ["profile", "invites"], ["PROFILE", "INVITES"])
-    func `What each service had for itself still counts for both, with a warning`(
+    func `Each service's former key still counts for both, with a warning`(
         program: String,
         former: String
     ) throws {

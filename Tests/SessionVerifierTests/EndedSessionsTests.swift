@@ -22,7 +22,7 @@ struct EndedSessionsTests {
         #expect(ended.count == 0)
     }
 
-    @Test func `One without room makes it incomplete for as long as that matters`() throws {
+    @Test func `A session without room makes it incomplete for as long as that matters`() throws {
         var ended = EndedSessions(countMax: 1, now: start)
         ended.insert(try key(1), now: start)
         ended.insert(try key(1), now: start)

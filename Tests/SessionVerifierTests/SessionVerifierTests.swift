@@ -17,14 +17,16 @@ struct SessionVerifierTests {
 
     private var asked: Int { identity.state.withLock { $0.asked } }
 
-    /// Has the stream tell all, and waits until it has arrived.
+    /// Sends the end of the backlog on the stream, and waits until it has arrived.
     private func catchUp(_ verifier: SessionVerifier, stream: Int = 1, ended: [String] = []) async throws {
         await identity.stream(number: stream)
         identity.tell(ended, isFirst: true)
         try await eventually { verifier.statistics.isCurrent }
     }
 
-    @Test func `While the stream is current nobody is asked, and an ended session is out at once`() async throws {
+    @Test func `While the stream is current identity isn't asked, and an ended session is rejected at once`()
+        async throws
+    {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             try await catchUp(verifier)
@@ -40,8 +42,8 @@ struct SessionVerifierTests {
         }
     }
 
-    /// Texts of which one has a letter's look-alike are the same `String` by Unicode, and no signature is good for both.
-    @Test func `A token that was seen before lets nobody in who writes it with another letter`() async throws {
+    /// Texts with a look-alike letter are the same `String` by Unicode, but no signature is valid for both.
+    @Test func `A cached token in another spelling is rejected`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             try await catchUp(verifier)
@@ -54,7 +56,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `Until all is told, and without a stream, identity is asked for each call`() async throws {
+    @Test func `Before the stream is current, and without a stream, identity is asked for each call`() async throws {
         let verifier = identity.verifier()
         let token = try identity.token(session: first)
         #expect(try await verifier.verify(token).wasAsked)
@@ -64,7 +66,7 @@ struct SessionVerifierTests {
             try await eventually { verifier.statistics.endedSessions == 1 }
             #expect(try await verifier.verify(token).wasAsked)
             #expect(try await verifier.verify(token).wasAsked)
-            // What is known to have ended needs no question.
+            // A session that is known to have ended needs no call.
             #expect(await refusal(verifier, try identity.token(session: second)) == "ended")
             #expect(asked == 3)
             identity.state.withLock { _ = $0.ended.insert(first) }
@@ -72,14 +74,14 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `A stream that is cut is opened again at its position, and calls wait for nothing`() async throws {
+    @Test func `A broken stream is opened again at its position, and calls don't wait`() async throws {
         let verifier = identity.verifier { $0.reconnectWait = .milliseconds(1) }
         try await running(verifier) { () async throws in
             try await catchUp(verifier)
             let token = try identity.token(session: first)
             #expect(try await !verifier.verify(token).wasAsked)
             identity.cut()
-            // The next one is there and says nothing yet.
+            // The next stream is open and has sent nothing yet.
             await identity.stream(number: 2)
             #expect(identity.state.withLock { $0.positions } == [[], [1]])
             #expect(try await verifier.verify(token).wasAsked)
@@ -90,7 +92,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `A stream that is silent counts no more, and is opened anew`() async throws {
+    @Test func `A silent stream doesn't count as current, and is opened again`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
@@ -102,7 +104,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `News that were long on their way don't make it current`() async throws {
+    @Test func `Messages that arrive late don't make it current`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
@@ -115,7 +117,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `A reset forgets what was told, and all is asked until it is told again`() async throws {
+    @Test func `A reset drops known ends, and identity is asked until the stream is current again`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             try await catchUp(verifier, ended: [first])
@@ -123,7 +125,7 @@ struct SessionVerifierTests {
             #expect(await refusal(verifier, token) == "ended")
             identity.tell(isFirst: true, isCaughtUp: false)
             try await eventually { verifier.statistics.endedSessions == 0 }
-            // The database forgot that it ended, and it is the database that counts.
+            // The database lost the end, and the database counts.
             #expect(try await verifier.verify(token).wasAsked)
             identity.tell([second])
             try await eventually { verifier.statistics.isCurrent }
@@ -131,7 +133,9 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `Sessions from before the end of all are out, those of the same second are asked for`() async throws {
+    @Test func `Sessions from before the end of all are rejected, and for those of the same second identity is asked`()
+        async throws
+    {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             await identity.stream(number: 1)
@@ -146,7 +150,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `More ended sessions than are kept have identity asked, and nobody let in`() async throws {
+    @Test func `With more ended sessions than it can store identity is asked, and none is accepted`() async throws {
         let verifier = identity.verifier { $0.endedSessionsMax = 2 }
         try await running(verifier) { () async throws in
             try await catchUp(verifier, ended: [first, second])
@@ -159,7 +163,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `Only access tokens of the issuer, for the audience, by its keys, in their time are taken`() async throws
+    @Test func `Only valid access tokens of the issuer, for the audience and by its keys are accepted`() async throws
     {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
@@ -180,7 +184,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `Nobody is let in while identity has to be asked and doesn't answer`() async throws {
+    @Test func `If identity must be asked and doesn't answer, calls are rejected`() async throws {
         let verifier = identity.verifier()
         let token = try identity.token(session: first)
         #expect(try await verifier.verify(token).wasAsked)
@@ -205,7 +209,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `What a key verified that is withdrawn is verified anew`() async throws {
+    @Test func `Tokens verified by a withdrawn key are verified again`() async throws {
         let verifier = identity.verifier { $0.keySetCooldown = .zero }
         try await running(verifier) { () async throws in
             try await catchUp(verifier)

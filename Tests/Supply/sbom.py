@@ -11,7 +11,7 @@ import sys
 import tarfile
 import uuid
 
-# More would be no list of packages.
+# More would not be a list of packages.
 STATUS_BYTES_MAX = 32 * 1024 * 1024
 
 
@@ -44,7 +44,7 @@ def debian(archive):
 
 
 def swift(dependencies):
-    """Each package once, however many need it."""
+    """Each package once, even if several others need it."""
     found = {}
     waiting = list(dependencies["dependencies"])
     while waiting:
@@ -78,7 +78,7 @@ def bill(name, version, toolchain, packages):
 
 
 def check(bill):
-    """What a reader of bills relies on; raises ValueError."""
+    """Checks what readers of bills of materials rely on; raises ValueError."""
     parts = bill["components"]
     references = [part["bom-ref"] for part in parts]
     if len(set(references)) != len(references):
@@ -90,7 +90,7 @@ def check(bill):
             raise ValueError(f"{part['purl']} is no package URL")
     kinds = {part["purl"].split("/")[0] for part in parts}
     if not {"pkg:deb", "pkg:swift", "pkg:github"} <= kinds:
-        raise ValueError(f"only {sorted(kinds)} are told of")
+        raise ValueError(f"only {sorted(kinds)} are listed")
 
 
 def main(name, dependencies, version):

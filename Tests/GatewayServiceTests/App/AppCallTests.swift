@@ -10,11 +10,11 @@ import Testing
 
 @testable import GatewayService
 
-/// What surrounds every RPC of apps.
+/// What all RPCs of apps have in common.
 struct AppCallTests {
     private let gateway = TestGateway()
 
-    /// A policy without limits but those that are given, which never refill while a test runs.
+    /// A policy with the given limits only, which never refill during a test.
     private static func policy(
         address: Double = 1e6,
         auth: Double = 1e6,
@@ -25,7 +25,7 @@ struct AppCallTests {
         return .init(address: rate(address), auth: rate(auth), account: rate(account), changes: rate(changes))
     }
 
-    @Test func `Every method of every service is answered`() throws {
+    @Test func `Every method of every service is implemented`() throws {
         let router = try gateway.gateway.router(timeLimit: .seconds(1), logger: Logger(label: "test"))
         let methods = AppCallMetrics.methods + HealthMethods.all
         #expect(router.methods.map(\.descriptor.path).sorted() == methods.map(\.path).sorted())
@@ -34,7 +34,7 @@ struct AppCallTests {
         #expect(router.services == Set(own + [HealthMethods.serviceName]))
     }
 
-    @Test func `Reflection is answered where it is on`() throws {
+    @Test func `Reflection is available if it is enabled`() throws {
         let logger = Logger(label: "test")
         let router = try gateway.gateway.router(timeLimit: .seconds(1), logger: logger, reflection: true)
         #expect(router.services.contains("grpc.reflection.v1.ServerReflection"))
@@ -67,7 +67,7 @@ struct AppCallTests {
         }
     }
 
-    @Test func `Too many sign-ins from an address have to wait, by RPC or by route`() async throws {
+    @Test func `Too many sign-ins from an address are rejected with a wait, by RPC and by route`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 3))
         let clients = try AppClients(gateway)
         #expect(try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#).status == 200)
@@ -77,7 +77,7 @@ struct AppCallTests {
             _ = try await clients.auth.signOut(.with { $0.refreshToken = "r" })
         }
         #expect(error.code == .resourceExhausted && error.reason == "RATE_LIMITED")
-        // 100 s for a token, less what the test has taken so far.
+        // 100 s for a token, less the time that the test has taken so far.
         let wait = try #require(error.retryAfter)
         #expect(.seconds(1) ... .seconds(100) ~= wait)
         #expect(try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#).status == 429)
@@ -85,7 +85,7 @@ struct AppCallTests {
         #expect(gateway.stubs.calls.filter { $0 == "Refresh" || $0 == "SignIn" || $0 == "SignOut" }.count == 3)
     }
 
-    @Test func `Every method counts for its address`() async throws {
+    @Test func `Every method counts for its address's limit`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(address: 2))
         let clients = try AppClients(gateway)
         _ = try await clients.keys.getKeySet(.init())
@@ -112,7 +112,7 @@ struct AppCallTests {
         try await changes[1]()
         #expect(try await refusal(of: changes[2]).reason == "RATE_LIMITED")
         #expect(try await refusal(of: changes[0]).reason == "RATE_LIMITED")
-        // Reading goes on, and by a route nothing more may be changed.
+        // Reading is still allowed; by a route no further change is.
         _ = try await clients.groups.listGroups(.init(), options: AppClients.asUser)
         #expect(try await gateway.sendAsUser(.patch, "/me", "{}").status == 429)
         let few = TestGateway(rateLimit: Self.policy(account: 1))
@@ -122,7 +122,7 @@ struct AppCallTests {
         #expect(error.code == .resourceExhausted && error.reason == "RATE_LIMITED")
     }
 
-    @Test func `A call has an id, which services are told, and its place in the client's trace`() async throws {
+    @Test func `A call has an id, which services get, and continues the client's trace`() async throws {
         let clients = try AppClients(gateway)
         let metadata = ResponseMetadata()
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -135,7 +135,7 @@ struct AppCallTests {
         #expect(metadata.trailing?.first("x-request-id") == "app-1")
         #expect(gateway.stubs.traces.count == 2)
         #expect(gateway.stubs.traces.allSatisfy { $0?.traceID == trace && $0?.isSampled == true })
-        // What could write into our logs is no id.
+        // An id that could forge log lines is ignored.
         var hostile = AppClients.options(nil, ["x-request-id": "a b"])
         let made = ResponseMetadata()
         hostile.responseMetadata = made
@@ -144,7 +144,7 @@ struct AppCallTests {
         #expect(id.utf8.count == 32 && id != "a b")
     }
 
-    @Test func `Services are given what is left of the time`() async throws {
+    @Test func `Services get the time that is left`() async throws {
         let start = Deadline.now()
         _ = try await AppClients(gateway, timeLimit: .seconds(7)).account.getMe(.init(), options: AppClients.asUser)
         let least = Deadline.after(.seconds(7))
@@ -175,7 +175,7 @@ struct AppCallTests {
             .internalError, "OUTCOME_UNKNOWN", "It is not known whether this was done."
         ),
     ])
-    func `Only what is meant for people is told`(
+    func `Only errors meant for users reach the client`(
         error: RPCError,
         code: Status.Code,
         reason: String,
@@ -190,7 +190,7 @@ struct AppCallTests {
         #expect(try await gateway.sendAsUser(.get, "/groups").code == reason)
     }
 
-    @Test func `One line tells of a call, and nothing of a person`() async throws {
+    @Test func `A call is logged in one line without personal data`() async throws {
         let lines = LogLines()
         let clients = try AppClients(gateway, logger: lines.logger)
         _ = try await clients.account.updateMe(
@@ -206,7 +206,7 @@ struct AppCallTests {
         #expect(!all.joined().contains("639171234567") && !all.joined().contains(StubServices.accessToken))
     }
 
-    @Test func `Calls are counted by method and status, and those of none are told of`() async throws {
+    @Test func `Calls are counted by method and status, also those with a count of zero`() async throws {
         let clients = try AppClients(gateway)
         _ = try await clients.account.getMe(.init(), options: AppClients.asUser)
         _ = try await refusal { _ = try await clients.account.getMe(.init()) }
@@ -222,7 +222,7 @@ struct AppCallTests {
     }
 }
 
-/// Collects what is logged.
+/// Collects log lines.
 private final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }

@@ -11,7 +11,7 @@ import Testing
 struct AppSessionTests {
     private let gateway = TestGateway()
 
-    @Test func `The user's sessions are told`() async throws {
+    @Test func `The user's sessions are listed`() async throws {
         gateway.stubs.identity.set {
             $0.listSessions = { request, _ in
                 #expect(request.accessToken == StubServices.accessToken)
@@ -63,7 +63,7 @@ struct AppSessionTests {
         #expect(seen.withLock { $0 } == ["\(token) s Phone", "\(token) t"])
     }
 
-    @Test func `Everywhere is everywhere, or all but here`() async throws {
+    @Test func `Signing out everywhere ends all sessions, or all but the current one`() async throws {
         let seen = Mutex<[IdentityV1.SignOutRequest]>([])
         gateway.stubs.identity.set {
             $0.signOut = { request, _ in
@@ -83,7 +83,7 @@ struct AppSessionTests {
         )
     }
 
-    @Test func `Nobody has any without a token`() async throws {
+    @Test func `Each method needs a token`() async throws {
         let auth = try AppClients(gateway).auth
         let calls: [() async throws -> Void] = [
             { _ = try await auth.listSessions(.init()) }, { _ = try await auth.renameSession(.init()) },

@@ -11,7 +11,7 @@ import Testing
 struct AppUserTests {
     private let gateway = TestGateway()
 
-    @Test func `The caller's profile is told`() async throws {
+    @Test func `The caller's profile is returned`() async throws {
         let me = try await AppClients(gateway).account.getMe(.init(), options: AppClients.asUser).profile
         #expect(
             me
@@ -48,7 +48,7 @@ struct AppUserTests {
         )
     }
 
-    @Test func `A taken phone is told with its field`() async throws {
+    @Test func `A phone number in use is reported with its field`() async throws {
         let sentence = "This phone number is already associated with another account."
         gateway.stubs.profile.set {
             $0.updateProfile = { _, _ in
@@ -95,7 +95,7 @@ struct AppUserTests {
         )
     }
 
-    @Test func `Without a key nobody is told to create a group again`() async throws {
+    @Test func `A lost answer to a creation without a key is not retryable`() async throws {
         gateway.stubs.groups.set {
             $0.createGroup = { _, _ in throw RPCError(.unavailable, "the connection was lost") }
         }
@@ -107,7 +107,7 @@ struct AppUserTests {
             )
         }
         #expect(with.code == .unavailable && with.reason == "UNAVAILABLE" && with.retryAfter == .seconds(1))
-        #expect(!with.message.contains("connection"), "what happens behind the gateway is nobody's business")
+        #expect(!with.message.contains("connection"), "internal errors are not sent to clients")
         let without = try await refusal {
             _ = try await groups.createGroup(.with { $0.name = "Trip" }, options: AppClients.asUser)
         }
@@ -144,7 +144,7 @@ struct AppUserTests {
         )
     }
 
-    @Test func `Lists are paged`() async throws {
+    @Test func `Lists have pages`() async throws {
         let seen = Mutex<[String]>([])
         gateway.stubs.groups.set { answers in
             answers.listGroups = { request, _ in
@@ -172,7 +172,7 @@ struct AppUserTests {
         #expect(seen.withLock { $0 } == ["2 a/b=", "g-7 0 "])
     }
 
-    @Test func `The key set is told and may be kept`() async throws {
+    @Test func `The key set is returned and may be cached`() async throws {
         var options = CallOptions()
         let metadata = ResponseMetadata()
         options.responseMetadata = metadata
@@ -182,7 +182,7 @@ struct AppUserTests {
     }
 
     @Test(arguments: [nil, "Basic QTpC", "Bearer", "Bearer a b", "Bearer \(String(repeating: "a", count: 9000))"])
-    func `Nobody is anybody without a token`(authorization: String?) async throws {
+    func `Each method rejects a missing or malformed token`(authorization: String?) async throws {
         let clients = try AppClients(gateway)
         let options = AppClients.options(authorization)
         let reason = authorization?.hasPrefix("Bearer") == true ? "ACCESS_TOKEN_INVALID" : "AUTHENTICATION_REQUIRED"

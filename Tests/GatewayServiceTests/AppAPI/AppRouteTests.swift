@@ -24,7 +24,7 @@ struct AppRouteTests {
         }
     }
 
-    @Test func `Who may call a method is what its proto says`() {
+    @Test func `The callers of a method are those in its proto`() {
         for method in table.all {
             switch method.answer {
             case .user: #expect(method.described.options.caller == .unspecified, "\(method.descriptor.path)")

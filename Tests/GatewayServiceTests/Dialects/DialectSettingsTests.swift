@@ -22,7 +22,7 @@ struct DialectSettingsTests {
         )
     }
 
-    @Test func `What identity calls the dialects without proof are dialects`() {
+    @Test func `Identity's dialects without proof are dialects of the gateway`() {
         #expect(UnprovenSignIn.dialects == [Dialect.wordpress.rawValue])
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewayService
 
-/// What all dialects have in common: they are off, limited, described and configured.
+/// What all dialects have in common: each can be off, is limited, described and configured.
 struct DialectTests {
     private static func routes(_ dialect: Dialect) -> [Route] {
         TestGateway.speaking(dialect, serviceKey: "k").gateway.endpoints.map(\.route)
@@ -15,7 +15,7 @@ struct DialectTests {
     }
 
     @Test(arguments: Dialect.allCases)
-    func `A dialect that is off isn't there`(dialect: Dialect) async throws {
+    func `A disabled dialect has no routes`(dialect: Dialect) async throws {
         let routes = Self.routes(dialect)
         #expect(routes.count >= 4)
         let others = Set(Dialect.allCases).subtracting([dialect])
@@ -28,12 +28,12 @@ struct DialectTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `No dialect is on by default`() {
+    @Test func `No dialect is enabled by default`() {
         let paths = TestGateway().gateway.endpoints.map(\.route.path)
         #expect(!paths.contains { path in Dialect.allCases.contains { $0.speaks(path) } })
     }
 
-    @Test func `Requests to sign in are limited as ours are, and by the same bucket`() async throws {
+    @Test func `Sign-ins of dialects share the limit of our own`() async throws {
         let settings = DialectSettings(dialects: Set(Dialect.allCases))
         let policy = RateLimit.Policy(auth: RequestRate(perSecond: 0.001, burst: 1))
         let paths = [
@@ -51,7 +51,7 @@ struct DialectTests {
         }
     }
 
-    @Test func `A limit is told in each dialect's shape`() async throws {
+    @Test func `A rejection by a limit has each dialect's shape`() async throws {
         let settings = DialectSettings(dialects: Set(Dialect.allCases))
         let policy = RateLimit.Policy(address: RequestRate(perSecond: 0.001, burst: 1))
         let gateway = TestGateway(rateLimit: policy, dialects: settings)
@@ -66,7 +66,7 @@ struct DialectTests {
         #expect(ours.status == 429 && ours.code == "RATE_LIMITED")
     }
 
-    @Test func `What is wrong before a route runs is told in each dialect's shape`() async throws {
+    @Test func `An error before a route runs has each dialect's shape`() async throws {
         let gateway = TestGateway(dialects: DialectSettings(dialects: Set(Dialect.allCases)))
         let single = try await gateway.send(.get, "/api/auth/nowhere")
         #expect(single.status == 404 && single.body["error"] == "ROUTE_NOT_FOUND" && single.type == "application/json")
@@ -85,7 +85,7 @@ struct DialectTests {
         #expect(ours.type == "application/problem+json")
     }
 
-    @Test func `The services are told the client's address`() async throws {
+    @Test func `The services get the client's address`() async throws {
         var policy = RateLimit.Policy()
         policy.trustedProxies = [try #require(IPNetwork("127.0.0.1"))]
         let settings = DialectSettings(dialects: Set(Dialect.allCases))

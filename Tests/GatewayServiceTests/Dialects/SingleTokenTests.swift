@@ -65,7 +65,7 @@ struct SingleTokenTests {
         }
     }
 
-    @Test func `What is unknown is an empty text and no null`() async throws {
+    @Test func `An unknown value is an empty text, not null`() async throws {
         let gateway = TestGateway.speaking(.singleToken)
         gateway.stubs.identity.set { $0.getAccount = { _, _ in throw RPCError(.unavailable, "down") } }
         gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }

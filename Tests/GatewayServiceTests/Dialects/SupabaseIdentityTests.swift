@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewayService
 
-/// `link_identity`, `DELETE /auth/v1/user/identities/{id}`, the code beside a token, and what is refused.
+/// `link_identity`, `DELETE /auth/v1/user/identities/{id}`, the code beside a token, and requests that are refused.
 struct SupabaseIdentityTests {
     private static let link = #"{"provider":"google","id_token":"t","nonce":"n","link_identity":true}"#
     private static let identities = "/auth/v1/user/identities"
@@ -28,7 +28,7 @@ struct SupabaseIdentityTests {
         return gateway
     }
 
-    @Test func `An identity is linked to the account of the bearer token, and a session of it is answered`()
+    @Test func `An identity is linked to the bearer token's account, and the answer has a session of it`()
         async throws
     {
         let asked = Asked<IdentityV1.LinkProviderRequest>()
@@ -43,7 +43,7 @@ struct SupabaseIdentityTests {
         let answer = try await gateway.sendAsUser(.post, SupabaseTokenTests.signIn, Self.link)
         #expect(answer.status == 200)
         #expect(answer.body["access_token"] == "at" && answer.body["refresh_token"] == "rt")
-        #expect(answer.body["expires_in"] == 900, "clients take an answer without these for none")
+        #expect(answer.body["expires_in"] == 900, "clients ignore an answer without these members")
         #expect(answer.body["user"]?.object?["id"]?.string == StubServices.userID)
         let call = try #require(asked.all.first)
         #expect(asked.all.count == 1 && call.accessToken == StubServices.accessToken && call.opensSession)
@@ -55,7 +55,7 @@ struct SupabaseIdentityTests {
         let gateway = Self.speaking { _ in throw RPCError(.internalError, "linked") }
         let without = try await gateway.send(.post, SupabaseTokenTests.signIn, Self.link)
         #expect(without.status == 401 && without.body["error_code"] == "no_authorization")
-        // The key of the app comes as bearer token where there is no session.
+        // Without a session, clients send the app's key as bearer token.
         for (reason, code) in [("ACCESS_TOKEN_INVALID", "bad_jwt"), ("SESSION_REVOKED", "session_not_found")] {
             gateway.stubs.identity.set { $0.checkSession = { _, _ in throw RPCError.refusal(reason) } }
             let answer = try await gateway.send(.post, SupabaseTokenTests.signIn, Self.link, token: "anon")
@@ -64,7 +64,7 @@ struct SupabaseIdentityTests {
         #expect(!gateway.stubs.calls.contains("LinkProvider"))
     }
 
-    @Test func `An answer without a session is a 503, after which clients try again`() async throws {
+    @Test func `An answer without a session is a 503, after which clients retry`() async throws {
         let gateway = Self.speaking { _ in .with { $0.account = Maria.account } }
         let answer = try await gateway.sendAsUser(.post, SupabaseTokenTests.signIn, Self.link)
         #expect(answer.status == 503 && answer.body["access_token"] == nil && answer.headers[.retryAfter] == "1")
@@ -80,7 +80,7 @@ struct SupabaseIdentityTests {
         (.unauthenticated, "SESSION_EXPIRED", 403, "session_not_found"),
         (.unavailable, "ACCOUNT_HELD", 503, "account_held"),
     ])
-    func `A link that is refused is told as gotrue tells it`(
+    func `A refused link has gotrue's error`(
         status: Status.Code,
         reason: String,
         answered: Int,
@@ -94,7 +94,7 @@ struct SupabaseIdentityTests {
     }
 
     @Test(arguments: [#""true""#, "1", "[]"])
-    func `What is neither true nor false is refused`(value: String) async throws {
+    func `A value that is neither true nor false is refused`(value: String) async throws {
         let gateway = Self.speaking { _ in throw RPCError(.internalError, "linked") }
         let body = #"{"provider":"google","id_token":"t","link_identity":\#(value)}"#
         let answer = try await gateway.sendAsUser(.post, SupabaseTokenTests.signIn, body)
@@ -102,7 +102,7 @@ struct SupabaseIdentityTests {
     }
 
     @Test(arguments: ["false", "null"])
-    func `Without the wish to link one signs in, whatever the bearer token`(value: String) async throws {
+    func `Without link_identity the request signs in, whatever the bearer token`(value: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         let asked = Asked<IdentityV1.SignInRequest>()
         gateway.stubs.identity.set { answers in
@@ -160,7 +160,7 @@ struct SupabaseIdentityTests {
         (.post, "/admin/generate_link", 422, "not_supported"), (.get, "/oauth/authorize", 422, "not_supported"),
         (.get, "/signups", 404, "not_found"), (.delete, "/token", 405, "method_not_allowed"),
     ])
-    func `What is not served says so`(
+    func `An unsupported route says so`(
         method: HTTPRequest.Method,
         path: String,
         status: Int,
@@ -176,7 +176,7 @@ struct SupabaseIdentityTests {
         }
     }
 
-    @Test func `A path that is served with other methods says which`() async throws {
+    @Test func `A path that supports other methods lists them`() async throws {
         let key = "service-key-of-32-bytes-or-more-1"
         let gateway = TestGateway.speaking(.supabase, serviceKey: key)
         for method in [HTTPRequest.Method.put, .trace] {
@@ -188,7 +188,7 @@ struct SupabaseIdentityTests {
         #expect(answer.status == 422 && answer.body["error_code"] == "not_supported")
     }
 
-    @Test func `The page lists every refusal`() throws {
+    @Test func `The documentation lists every refusal`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let path = "docs/apps/supabase-dialect.md"

@@ -48,7 +48,7 @@ struct SupabaseTokenTests {
         #expect(call.tokenStyle == .unspecified && !call.hasCreate)
     }
 
-    @Test func `What clients add is passed over or handed on`() async throws {
+    @Test func `Additional members of clients are ignored or passed on`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         let asked = Asked<IdentityV1.SignInRequest>()
         gateway.stubs.identity.set { answers in
@@ -87,7 +87,7 @@ struct SupabaseTokenTests {
         #expect(call.refreshToken == "old" && call.presentedAtMilliseconds > 0)
     }
 
-    @Test func `A profile that is down loses no tokens`() async throws {
+    @Test func `The tokens are returned although profile is down`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
         for (path, body) in [(Self.signIn, Self.apple), (Self.refresh, Self.old)] {
@@ -97,7 +97,7 @@ struct SupabaseTokenTests {
         }
     }
 
-    @Test func `An account that can't be had is a 503, after which clients try again`() async throws {
+    @Test func `If the account can't be read the answer is a 503, after which clients retry`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set { $0.getAccount = { _, _ in throw RPCError(.unavailable, "down") } }
         for (path, body) in [(Self.signIn, Self.apple), (Self.refresh, Self.old)] {
@@ -119,7 +119,7 @@ struct SupabaseTokenTests {
         #expect(answer.headers[.wwwAuthenticate] == nil)
     }
 
-    @Test func `Whoever is blocked is banned, in the words that clients know`() async throws {
+    @Test func `A blocked user gets the error of a banned one, in words that clients know`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -131,7 +131,7 @@ struct SupabaseTokenTests {
         #expect(answer.body == Self.error(403, "user_banned", "User is banned"))
     }
 
-    @Test func `A provider that is none is disabled`() async throws {
+    @Test func `An unknown provider is reported as disabled`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -149,7 +149,7 @@ struct SupabaseTokenTests {
         ("SESSION_INVALID", "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"),
         ("SESSION_EXPIRED", "session_expired", "Invalid Refresh Token: Session Expired"),
     ])
-    func `A refused refresh token is told as gotrue tells it`(reason: String, code: String, words: String) async throws
+    func `A refused refresh token has gotrue's error`(reason: String, code: String, words: String) async throws
     {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set { $0.refresh = { _, _ in throw RPCError.refusal(reason) } }
@@ -173,7 +173,7 @@ struct SupabaseTokenTests {
         #expect(answer.body["msg"]?.string?.contains("secret") == false)
     }
 
-    @Test func `A refresh too many signs nobody out`() async throws {
+    @Test func `A refresh beyond the limit signs nobody out`() async throws {
         let gateway = TestGateway.speaking(
             .supabase,
             rateLimit: RateLimit.Policy(auth: RequestRate(perSecond: 0.001, burst: 1))
@@ -197,7 +197,7 @@ struct SupabaseTokenTests {
         ("/auth/v1/token?grant_type=", apple, "unsupported_grant_type"),
         ("/auth/v1/token?grant_type=password", #"{"email":"e","password":"p"}"#, "unsupported_grant_type"),
     ])
-    func `A wrong form is refused`(path: String, body: String, code: String) async throws {
+    func `A malformed request is refused`(path: String, body: String, code: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         let answer = try await gateway.send(.post, path, body)
         #expect(answer.status == 400)
@@ -224,7 +224,7 @@ struct SupabaseTokenTests {
         #expect(asked.all.map(\.scope) == [scope] && asked.all.map(\.accessToken) == ["a.b.c"])
     }
 
-    @Test func `Signing out needs a token and a scope that is one`() async throws {
+    @Test func `Signing out needs a token and a valid scope`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         let without = try await gateway.send(.post, "/auth/v1/logout")
         #expect(without.status == 401)

@@ -8,13 +8,13 @@ import Testing
 
 @testable import GatewayService
 
-/// `/auth/v1/user`, `/auth/v1/admin/users/{id}` and what else is asked of Supabase Auth.
+/// `/auth/v1/user`, `/auth/v1/admin/users/{id}` and the other routes of Supabase Auth.
 struct SupabaseUserTests {
     private static let user = "/auth/v1/user"
     private static let admin = "/auth/v1/admin/users/\(StubServices.userID)"
     private static let serviceKey = "service-key-of-32-bytes-or-more-1"
 
-    @Test func `A user is told member by member`() async throws {
+    @Test func `A user has all members of Supabase Auth`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         let answer = try await gateway.sendAsUser(.get, Self.user)
         #expect(answer.status == 200)
@@ -49,7 +49,7 @@ struct SupabaseUserTests {
         )
     }
 
-    @Test func `A user of whom little is known has every member that clients need`() {
+    @Test func `A user with little data has every member that clients need`() {
         let account = IdentityV1.Account.with {
             $0.userID = StubServices.userID
             $0.createdAtMs = 1000
@@ -75,7 +75,7 @@ struct SupabaseUserTests {
         #expect(json["app_metadata"] == ["provider": "keycloak", "providers": ["keycloak"]])
     }
 
-    @Test func `What the provider verified is told as it says, whatever an app wrote`() async throws {
+    @Test func `Values verified by the provider are returned as verified, whatever an app wrote`() async throws {
         var account = Maria.account
         account.metadataJson =
             #"{"email":"ceo@example.com","email_verified":true,"phone_verified":true,"sub":"s","iss":"i","provider_id":"p","a":1}"#
@@ -102,7 +102,7 @@ struct SupabaseUserTests {
         #expect(kept.all.map(\.changesJson) == [#"{"theme":"dark"}"#])
     }
 
-    @Test func `An identity's id is a UUID and stays the same`() throws {
+    @Test func `An identity's id is a UUID that never changes`() throws {
         let first = Maria.account.identities[0]
         var second = first
         second.email = "new@example.com"
@@ -118,7 +118,7 @@ struct SupabaseUserTests {
         ("SESSION_REVOKED", "session_not_found"), ("SESSION_INVALID", "session_not_found"),
         ("SESSION_UNPROVEN", "session_not_found"),
     ])
-    func `A refused token is told as gotrue tells it`(reason: String, code: String) async throws {
+    func `A refused token has gotrue's error`(reason: String, code: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set { $0.checkSession = { _, _ in throw RPCError.refusal(reason) } }
         let answer = try await gateway.sendAsUser(.get, Self.user)
@@ -130,7 +130,7 @@ struct SupabaseUserTests {
         #expect(without.status == 401 && without.body["error_code"] == "no_authorization")
     }
 
-    @Test func `A profile that is down is no empty phone number here`() async throws {
+    @Test func `If profile is down the answer is an error, not an empty phone number`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
         #expect(try await gateway.sendAsUser(.get, Self.user).status == 503)
@@ -163,7 +163,7 @@ struct SupabaseUserTests {
         #expect(changed.all.allSatisfy { !$0.hasDisplayName && !$0.hasUsername })
     }
 
-    @Test func `A number that is taken changes nothing`() async throws {
+    @Test func `An update with a number in use changes nothing`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.profile.set {
             $0.updateProfile = { _, _ in
@@ -185,7 +185,7 @@ struct SupabaseUserTests {
         (#"{"phone":"+63917"}"#, "phone_number", "The phone number is too short."),
         (#"{"data":{"a":1}}"#, "changes_json", "An account's metadata has 16 KiB of JSON at most."),
     ])
-    func `A value that breaks a rule is told in words`(body: String, field: String, words: String) async throws {
+    func `An invalid value is reported with its message`(body: String, field: String, words: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         let error = RPCError.domain(
             .invalidArgument,
@@ -202,17 +202,17 @@ struct SupabaseUserTests {
 
     @Test(arguments: [
         #"{"email":"new@example.com"}"#, #"{"password":"p"}"#, #"{"data":[]}"#, #"{"data":"x"}"#, #"{"phone":63917}"#,
-        // What another dialect keeps there, and tells as the address that somebody registered with.
+        // Another dialect keeps the address of the registration there, and returns it.
         #"{"data":{"wordpress_email":"victim@example.com"}}"#, #"{"data":{"a":1,"wordpress_email":null}}"#,
     ])
-    func `What can't be changed is refused`(body: String) async throws {
+    func `A member that can't be changed is refused`(body: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         let answer = try await gateway.sendAsUser(.put, Self.user, body)
         #expect(answer.status == 400 && answer.body["error_code"] == "validation_failed")
-        #expect(Set(gateway.stubs.calls).isSubset(of: ["CheckSession", "GetAccount"]), "nothing was changed")
+        #expect(Set(gateway.stubs.calls).isSubset(of: ["CheckSession", "GetAccount"]), "no change was requested")
     }
 
-    @Test func `The e-mail address that the account has is no change`() async throws {
+    @Test func `Sending the account's own e-mail address changes nothing`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set { $0.updateUserMetadata = { _, _ in .init() } }
         let body = #"{"email":"Maria@Example.com","data":{"a":1}}"#
@@ -221,7 +221,7 @@ struct SupabaseUserTests {
         #expect(gateway.stubs.calls.contains("UpdateUserMetadata"))
     }
 
-    @Test func `The service key opens any user`() async throws {
+    @Test func `The service key reads any user`() async throws {
         let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
         let apikey = try #require(HTTPField.Name("apikey"))
         let byBearer = try await gateway.send(.get, Self.admin, token: Self.serviceKey, headers: [apikey: "anon"])
@@ -231,7 +231,7 @@ struct SupabaseUserTests {
         #expect(Set(gateway.stubs.calls) == ["LookUpAccount", "LookUpProfile"], "nobody is there to prove")
     }
 
-    @Test func `Nothing but the service key opens any user`() async throws {
+    @Test func `No other key reads any user`() async throws {
         let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
         let apikey = try #require(HTTPField.Name("apikey"))
         func status(_ token: String?, _ key: String?) async throws -> Int {
@@ -257,7 +257,7 @@ struct SupabaseUserTests {
         RPCError.domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is none."),
         RPCError.domain(.invalidArgument, reason: "USER_ID_INVALID", message: "It is no UUID."),
     ])
-    func `A user who isn't there is told so`(error: RPCError) async throws {
+    func `An unknown user has gotrue's error`(error: RPCError) async throws {
         let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
         gateway.stubs.identity.set { $0.lookUpAccount = { _, _ in throw error } }
         let answer = try await gateway.send(.get, "/auth/v1/admin/users/x", token: Self.serviceKey)
@@ -265,7 +265,7 @@ struct SupabaseUserTests {
         #expect(answer.body == ["code": 404, "error_code": "user_not_found", "msg": "User not found"])
     }
 
-    @Test func `The settings name the providers that identity has`() async throws {
+    @Test func `The settings list the providers that identity has`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set {
             $0.findAccount = { request, _ in
@@ -289,7 +289,7 @@ struct SupabaseUserTests {
         #expect(try await gateway.send(.get, "/auth/v1/settings").status == 503)
     }
 
-    @Test func `Health and keys are told`() async throws {
+    @Test func `Health and keys are served`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         #expect(try await gateway.send(.get, "/auth/v1/health").body["name"] == "Vestibule")
         #expect(gateway.stubs.calls.isEmpty)

@@ -9,11 +9,11 @@ import Testing
 
 @testable import GatewayService
 
-/// What the book readers' token opens, and how errors look under `/wp-json`.
+/// The book readers' token and its uses, and the form of errors under `/wp-json`.
 struct WordPressSessionTests {
     private static let me = "/wp-json/wp/v2/users/me"
 
-    @Test func `The token tells who one is`() async throws {
+    @Test func `The token identifies its user`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let asked = Asked<IdentityV1.CheckSessionRequest>()
         gateway.stubs.identity.set { answers in
@@ -42,7 +42,7 @@ struct WordPressSessionTests {
         #expect(asked.all.map(\.dialect) == ["wordpress", ""], "elsewhere a session without proof is no good")
     }
 
-    @Test func `The address of the registration is told, not the provider's`() async throws {
+    @Test func `The registered address is returned, not the provider's`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.identity.set {
             $0.getAccount = { _, _ in
@@ -56,10 +56,10 @@ struct WordPressSessionTests {
         #expect(login.body["email"] == "own@example.com")
         let me = try await gateway.sendAsUser(.get, Self.me)
         #expect(me.body["email"] == "own@example.com")
-        #expect(me.body["email_verified"] == false, "nobody but its person said it")
+        #expect(me.body["email_verified"] == false, "only the user gave it")
     }
 
-    @Test func `A nonce alone is no credential`() async throws {
+    @Test func `A nonce alone is not a credential`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let nonce = try #require(HTTPField.Name("X-WP-Nonce"))
         let answer = try await gateway.send(.get, Self.me, headers: [nonce: StubServices.accessToken])
@@ -86,7 +86,7 @@ struct WordPressSessionTests {
         (.get, "/wp-json", 404, "rest_no_route"), (.get, "/wp-json/a/../b", 404, "rest_no_route"),
         (.get, WordPressTests.loginPath, 405, "rest_no_route"),
     ])
-    func `What is not there is told as WordPress tells it`(
+    func `An unknown path has WordPress's error`(
         method: HTTPRequest.Method,
         path: String,
         status: Int,
@@ -103,7 +103,7 @@ struct WordPressSessionTests {
         )
     }
 
-    @Test func `A body that is no good is told as WordPress tells it`() async throws {
+    @Test func `An invalid body has WordPress's error`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let path = WordPressTests.loginPath
         let malformed = try await gateway.send(.post, path, "{")
@@ -123,7 +123,7 @@ struct WordPressSessionTests {
         (Problem(.serviceUnavailable, code: "PROVIDER_UNAVAILABLE", detail: "d"), 503, "provider_unavailable"),
         (Problem(.unprocessableContent, code: "FIELDS_INVALID", detail: "d"), 400, "invalid_request"),
     ])
-    func `Other problems keep their code in small letters`(problem: Problem, status: Int, code: String) {
+    func `Other problems have their code in lowercase`(problem: Problem, status: Int, code: String) {
         let error = WordPressError(problem)
         #expect(error.status.code == status && error.code == code && error.message == "d")
     }

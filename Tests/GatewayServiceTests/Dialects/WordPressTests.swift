@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewayService
 
-/// `/wp-json/…`: the nine answers, member by member, and what may go wrong in between.
+/// `/wp-json/…`: the nine answers, member by member, and the errors on the way.
 struct WordPressTests {
     static let loginPath = "/wp-json/gread/v1/auth/apple/login"
     static let registerPath = "/wp-json/gread/v1/auth/apple/register"
@@ -16,7 +16,7 @@ struct WordPressTests {
     static let register =
         #"{"appleUserID":"001234.abcdef.0001","email":"m@example.com","username":"maria_2","fullName":"Maria Santos","identityToken":"t"}"#
 
-    /// A gateway for whom nobody, or somebody without a username, is there.
+    /// A gateway for a person without an account, or without a username.
     static func forNewcomer(hasAccount: Bool = false, emailIsTaken: Bool = false) -> TestGateway {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.identity.set { answers in
@@ -36,7 +36,7 @@ struct WordPressTests {
         ["code": code, "message": message, "data": ["status": .integer(status)]]
     }
 
-    @Test func `A login is answered`() async throws {
+    @Test func `A login succeeds`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let asked = Asked<IdentityV1.SignInRequest>()
         let searched = Asked<IdentityV1.FindAccountRequest>()
@@ -98,16 +98,16 @@ struct WordPressTests {
     }
 
     @Test(arguments: [false, true])
-    func `Who has no account or no username is not registered`(hasAccount: Bool) async throws {
+    func `A person without an account or a username is not registered`(hasAccount: Bool) async throws {
         let gateway = Self.forNewcomer(hasAccount: hasAccount)
         let answer = try await gateway.send(.post, Self.loginPath, Self.login)
         #expect(answer.status == 404)
         let words: JSONValue = "No account found with this Apple ID. Please register first."
         #expect(answer.body == Self.error(404, "user_not_found", words))
-        #expect(!gateway.stubs.calls.contains("SignIn"), "nothing is used up by asking")
+        #expect(!gateway.stubs.calls.contains("SignIn"), "the lookup uses up nothing")
     }
 
-    @Test func `An account that goes while somebody logs in is not registered`() async throws {
+    @Test func `A person whose account is deleted during the login is not registered`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -118,7 +118,7 @@ struct WordPressTests {
         #expect(answer.status == 404 && answer.code == "user_not_found")
     }
 
-    @Test func `A login whose answer could not be told opens nothing`() async throws {
+    @Test func `A login whose answer can't be built opens no session`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
         let answer = try await gateway.send(.post, Self.loginPath, Self.login)
@@ -128,7 +128,7 @@ struct WordPressTests {
         #expect(!gateway.stubs.calls.contains("SignIn"))
     }
 
-    @Test func `A registration is answered`() async throws {
+    @Test func `A registration succeeds`() async throws {
         let gateway = Self.forNewcomer()
         let asked = Asked<IdentityV1.SignInRequest>()
         let kept = Asked<IdentityV1.UpdateUserMetadataRequest>()
@@ -171,7 +171,7 @@ struct WordPressTests {
         #expect(named.all.map(\.username) == ["maria_2"])
     }
 
-    @Test func `Somebody whose registration broke off registers again`() async throws {
+    @Test func `An interrupted registration can be repeated`() async throws {
         let gateway = Self.forNewcomer(hasAccount: true)
         gateway.stubs.profile.set { answers in
             answers.getProfile = { _, _ in .with { $0.profile.displayName = "Maria" } }
@@ -182,7 +182,7 @@ struct WordPressTests {
         #expect(answer.body["display_name"] == "Maria", "a name that is there stays")
     }
 
-    @Test func `Without a full name none is saved that nobody has seen`() async throws {
+    @Test func `Without a full name no name is saved that the user hasn't seen`() async throws {
         let gateway = Self.forNewcomer()
         let named = Asked<ProfileV1.UpdateProfileRequest>()
         gateway.stubs.profile.set { answers in
@@ -197,7 +197,7 @@ struct WordPressTests {
         #expect(named.all.map(\.hasDisplayName) == [false], "identity suggests one")
     }
 
-    @Test func `A name that can be none keeps nobody out`() async throws {
+    @Test func `An invalid name doesn't prevent a registration`() async throws {
         let gateway = Self.forNewcomer()
         gateway.stubs.profile.set { answers in
             answers.updateProfile = { request, _ in
@@ -242,7 +242,7 @@ struct WordPressTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func `Too many questions about addresses are told as such`() async throws {
+    @Test func `Too many lookups of addresses are rejected as rate limited`() async throws {
         let gateway = Self.forNewcomer()
         gateway.stubs.identity.set {
             $0.findAccount = { _, _ in
@@ -286,7 +286,7 @@ struct WordPressTests {
         #expect(!gateway.stubs.calls.contains("SignIn"), "no account is opened for it")
     }
 
-    @Test func `A username is taken at the same moment`() async throws {
+    @Test func `A username is taken by a concurrent registration`() async throws {
         let gateway = Self.forNewcomer()
         gateway.stubs.profile.set {
             $0.updateProfile = { _, _ in
@@ -299,7 +299,7 @@ struct WordPressTests {
     }
 
     @Test(arguments: [true, false])
-    func `An address is taken, now or at the same moment`(isKnown: Bool) async throws {
+    func `An address is in use, before or during the registration`(isKnown: Bool) async throws {
         let gateway = Self.forNewcomer(emailIsTaken: isKnown)
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -312,7 +312,7 @@ struct WordPressTests {
         #expect(gateway.stubs.calls.contains("SignIn") != isKnown)
     }
 
-    @Test func `An address that its owner takes during the registration is taken`() async throws {
+    @Test func `An address that its owner claims during the registration is in use`() async throws {
         let gateway = Self.forNewcomer()
         gateway.stubs.identity.set {
             $0.updateUserMetadata = { _, _ in
@@ -323,7 +323,7 @@ struct WordPressTests {
         #expect(answer.body == Self.error(409, "email_exists", "An account with this email already exists"))
     }
 
-    @Test func `Who is registered is told so`() async throws {
+    @Test func `A registered person gets a conflict`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let answer = try await gateway.send(.post, Self.registerPath, Self.register)
         #expect(answer.status == 409)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewayService
 
-/// Registrations that break off, addresses that are none, and people who prove nothing.
+/// Registrations that are interrupted, invalid addresses, and people without proof.
 struct WordPressUnluckyTests {
     private static let unproven =
         #"{"appleUserID":"a","email":"m@example.com","username":"maria_2","fullName":"Maria Santos"}"#
@@ -18,7 +18,7 @@ struct WordPressUnluckyTests {
         ("FindAccount", 401, "invalid_token"), ("SignIn", 401, "invalid_token"),
         ("UpdateUserMetadata", 503, "unavailable"), ("UpdateProfile", 503, "unavailable"),
     ])
-    func `A registration that breaks off says so`(at method: String, status: Int, code: String) async throws {
+    func `An interrupted registration reports an error`(at method: String, status: Int, code: String) async throws {
         let gateway = WordPressTests.forNewcomer()
         gateway.stubs.identity.set { answers in
             switch method {
@@ -37,7 +37,7 @@ struct WordPressUnluckyTests {
         #expect(answer.body["data"] == ["status": .integer(Int64(status))])
     }
 
-    @Test func `An address that is none is told so`() async throws {
+    @Test func `An invalid address is reported`() async throws {
         let gateway = WordPressTests.forNewcomer()
         gateway.stubs.identity.set {
             $0.findAccount = { _, _ in
@@ -57,7 +57,7 @@ struct WordPressUnluckyTests {
     }
 
     @Test(arguments: [false, true])
-    func `Without proof an account is opened or made, never both`(hasAccount: Bool) async throws {
+    func `Without proof an account is signed in to or created, never both`(hasAccount: Bool) async throws {
         let gateway = WordPressTests.forNewcomer(hasAccount: hasAccount)
         let asked = Asked<IdentityV1.SignInRequest>()
         gateway.stubs.identity.set { answers in
@@ -74,19 +74,19 @@ struct WordPressUnluckyTests {
         #expect(call.create == !hasAccount)
     }
 
-    @Test func `Without proof nobody registers for an account that was proven`() async throws {
+    @Test func `Without proof nobody registers for a proven account`() async throws {
         let gateway = WordPressTests.forNewcomer(hasAccount: true)
         gateway.stubs.identity.set { $0.signIn = { _, _ in throw Self.notFound } }
         let atTheSameMoment = try await gateway.send(.post, WordPressTests.registerPath, Self.unproven)
         #expect(atTheSameMoment.status == 401 && atTheSameMoment.code == "invalid_token")
-        // Identity proves nobody whom it would not let in.
+        // Identity issues no proofs for a person whom it would refuse.
         gateway.stubs.identity.set { $0.findAccount = { _, _ in .with { $0.userID = StubServices.userID } } }
         let answer = try await gateway.send(.post, WordPressTests.registerPath, Self.unproven)
         #expect(answer.status == 401 && answer.code == "invalid_token")
         #expect(gateway.stubs.calls.last == "FindAccount" && !gateway.stubs.calls.contains("UpdateProfile"))
     }
 
-    @Test func `Two who register the same person without proof are told who was second`() async throws {
+    @Test func `Of two registrations of one person without proof the second gets a conflict`() async throws {
         let gateway = WordPressTests.forNewcomer()
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
@@ -98,7 +98,7 @@ struct WordPressUnluckyTests {
     }
 
     @Test(arguments: [true, false])
-    func `Without proof nobody logs in to an account that was proven`(hasUsername: Bool) async throws {
+    func `Without proof nobody logs in to a proven account`(hasUsername: Bool) async throws {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.identity.set { $0.findAccount = { _, _ in .with { $0.userID = StubServices.userID } } }
         if !hasUsername { gateway.stubs.profile.set { $0.getProfile = { _, _ in .init() } } }
@@ -109,7 +109,7 @@ struct WordPressUnluckyTests {
         #expect(gateway.stubs.calls == ["FindAccount"])
     }
 
-    @Test func `Without proof and without a username one is not registered`() async throws {
+    @Test func `Without proof and without a username a person is not registered`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.profile.set { $0.getProfile = { _, _ in .init() } }
         let answer = try await gateway.send(.post, WordPressTests.loginPath, #"{"appleUserID":"a"}"#)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayService
 
-/// What waits for one who watches, and how it ends.
+/// The queue of one watching app, and how its stream ends.
 @Suite(.timeLimit(.minutes(5)))
 struct GroupWatcherTests {
     private static func watcher() -> GroupWatcher {
@@ -25,14 +25,14 @@ struct GroupWatcherTests {
         )
     }
 
-    @Test func `What waits comes together, each change once, up to the last position`() async throws {
+    @Test func `Waiting changes are sent together, each once, with the last position`() async throws {
         let watcher = Self.watcher()
         #expect(watcher.put(Self.news(1, ["a"])) && watcher.put(Self.news(2, ["a", "b"])))
         let news = try await watcher.next()
         #expect(news.position == [2] && news.changes.map(\.groupID) == ["a", "b"])
     }
 
-    @Test func `Whoever begins anew needs no changes from before`() async throws {
+    @Test func `A reset drops the changes before it`() async throws {
         let watcher = Self.watcher()
         watcher.reset(at: [9])
         #expect(watcher.put(Self.news(1, ["a"])))
@@ -41,14 +41,14 @@ struct GroupWatcherTests {
         #expect(news.isReset && news.changes.isEmpty && news.position == [2])
     }
 
-    @Test func `A change of the account comes with the last position, through resets, and at most so many of them`()
+    @Test func `Account changes come with the last position, also after resets, and their number is limited`()
         async throws
     {
         let watcher = Self.watcher()
         let change = IdentityV1.AccountChange.with { ($0.userID, $0.kind) = ("u", "provider_linked") }
         watcher.notify(change)
         #expect(watcher.put(Self.news(1, ["a"])))
-        #expect(try await watcher.next().accountChanges.isEmpty, "it hadn't begun: the list has it")
+        #expect(try await watcher.next().accountChanges.isEmpty, "the stream hadn't begun: the list has it")
         for _ in 0...GroupWatcher.accountChangesMax { watcher.notify(change) }
         var news = try await watcher.next()
         #expect(news.accountChanges.count == GroupWatcher.accountChangesMax)
@@ -63,23 +63,23 @@ struct GroupWatcherTests {
         await #expect(throws: WatchEnd.comeAgain) { try await watcher.next() }
     }
 
-    @Test func `An app that takes nothing is too far behind`() {
+    @Test func `An app that reads nothing is too far behind`() {
         let watcher = Self.watcher()
         #expect(watcher.put(Self.news(1, (0..<GroupWatcher.changesMax).map(String.init))))
         #expect(!watcher.put(Self.news(2, ["one more"])))
     }
 
-    @Test func `An end comes after what waits, but at once when the session is over`() async throws {
+    @Test func `An end comes after waiting changes, but at once when the session has ended`() async throws {
         for (end, isTold) in [(WatchEnd.comeAgain, true), (.expired, true), (.revoked, false)] {
             let watcher = Self.watcher()
             #expect(watcher.put(Self.news(1, ["a"])) && watcher.end(end))
-            #expect(!watcher.end(.comeAgain), "the first counts")
+            #expect(!watcher.end(.comeAgain), "the first end counts")
             if isTold { #expect(try await watcher.next().changes.count == 1) }
             await #expect(throws: end) { try await watcher.next() }
         }
     }
 
-    /// Whichever comes first, the wait or what ends it.
+    /// Either the wait or its end may be first.
     @Test func `A wait ends by news, by an end and by cancellation`() async throws {
         for round in 0..<300 {
             let watcher = Self.watcher()
@@ -99,7 +99,7 @@ struct GroupWatcherTests {
         }
     }
 
-    @Test func `An app that is being waited for is let go when it is too slow`() async throws {
+    @Test func `An app that reads too slowly is disconnected`() async throws {
         let watcher = Self.watcher()
         let isTelling = Mutex(false)
         let task = Task {
@@ -114,7 +114,7 @@ struct GroupWatcherTests {
         await #expect(throws: WatchEnd.slow) { try await task.value }
     }
 
-    @Test func `An app that takes no end is let go after a while`() async throws {
+    @Test func `An app that doesn't read the end is disconnected after a while`() async throws {
         let watcher = Self.watcher()
         let isTelling = Mutex(false)
         let task = Task {
@@ -130,7 +130,7 @@ struct GroupWatcherTests {
         await #expect(throws: WatchEnd.revoked) { try await task.value }
     }
 
-    @Test func `Sessions that ended a moment ago are known for a while`() {
+    @Test func `Recently ended sessions are remembered for a while`() {
         let start = ContinuousClock.now
         var ended = EndedSessionIDs(now: start)
         ended.insert(["a"], now: start)

@@ -11,12 +11,12 @@ import Testing
 
 @testable import GatewayService
 
-/// `GET /me/events` and `GroupService/WatchGroups`: what apps are told, and how it ends.
+/// `GET /me/events` and `GroupService/WatchGroups`: what apps receive, and how a stream ends.
 @Suite(.timeLimit(.minutes(5)))
 struct WatchGroupsTests {
     private static func end(_ code: String) -> String { #"event: end\#ndata: {"code":"\#(code)","# }
 
-    @Test func `Changes come as events with positions, and a gateway that stops has apps come again`() async throws {
+    @Test func `Changes are events with positions, and a gateway that stops asks apps to reconnect`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
             try await eventually { stage.begun.count == 1 }
@@ -33,7 +33,7 @@ struct WatchGroupsTests {
             let (status, text) = try await watching
             #expect(status == 200)
             #expect(text.hasPrefix("event: begin\nid: \(WatchStage.sealed(1))\ndata: {}\n\n"))
-            // Told together or one after the other: what is anew needs no changes.
+            // Together or in sequence: after a reset earlier changes aren't needed.
             let after = text.split(separator: "event: reset\n").last ?? ""
             let change = #"{"changes":[{"type":"group.joined","group_id":"g","member_id":"m"}]}"#
             let apart = "data: {}\n\nevent: changes\nid: \(WatchStage.sealed(4))\ndata: \(change)\n\nevent: end\n"
@@ -43,7 +43,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `What was missed comes after the beginning, and the position is handed on`() async throws {
+    @Test func `Missed changes come after the beginning, and the position is passed on`() async throws {
         try await WatchStage.run { stage in
             stage.first.withLock { first in
                 first.changes = [
@@ -70,7 +70,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `An invites that gives no key for positions is not believed`() async throws {
+    @Test func `An answer of invites without a key for positions is rejected`() async throws {
         try await WatchStage.run { stage in
             stage.first.withLock { $0.positionKey = .init([]) }
             let text = try await stage.watch().text
@@ -78,7 +78,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `What an app gets is a position that is sealed for its account`() async throws {
+    @Test func `An app gets a position that is sealed for its account`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
             try await eventually { stage.begun.count == 1 }
@@ -94,7 +94,7 @@ struct WatchGroupsTests {
     }
 
     @Test(arguments: ["*", String(repeating: "A", count: 2_000)])
-    func `A position that can't be read is told to invites as one that nobody knows`(position: String) async throws {
+    func `A position that can't be decrypted is sent to invites as an unknown one`(position: String) async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch(after: position)
             try await eventually { stage.begun.count == 1 }
@@ -111,13 +111,13 @@ struct WatchGroupsTests {
             stage.end(["another", WatchStage.sessionID])
             let text = try await watching.text
             #expect(text.contains(Self.end("SESSION_REVOKED")))
-            // Also for one whose token was looked at before its end was told.
+            // Also for a request whose token was checked before the end arrived.
             let late = try await stage.gateway.sendAsUser(.get, "/me/events")
             #expect(late.status == 401 && late.code == "SESSION_REVOKED")
         }
     }
 
-    @Test func `Other sessions of an account hear that it was changed, and nobody else`() async throws {
+    @Test func `An account's change is sent to its other sessions, and to nobody else`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
             try await eventually { stage.begun.count == 1 }
@@ -140,7 +140,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `An RPC is told of the account's changes as identity tells them`() async throws {
+    @Test func `By RPC the account's changes are sent as identity sends them`() async throws {
         try await WatchStage.run { stage in
             var logger = Logger(label: "test")
             logger.logLevel = .critical
@@ -172,7 +172,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `The end of all sessions has everybody come again`() async throws {
+    @Test func `The end of all sessions makes all apps reconnect`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()
             try await eventually { stage.begun.count == 1 }
@@ -182,7 +182,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `Where it isn't known which sessions end, nobody goes on for long`() async throws {
+    @Test func `If ends of sessions are unknown, all streams end soon`() async throws {
         var limits = WatchStage.quick
         limits.endsUnknownMax = .seconds(3)
         try await WatchStage.run(limits) { stage in
@@ -202,7 +202,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `A quiet stream has comments`() async throws {
+    @Test func `A quiet stream sends comments`() async throws {
         var limits = WatchStage.quick
         limits.heartbeat = .milliseconds(10)
         try await WatchStage.run(limits) { stage in
@@ -214,7 +214,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `An account may watch from so many places, and again when one is left`() async throws {
+    @Test func `An account's streams are limited, and one more is allowed after another ended`() async throws {
         var limits = WatchStage.quick
         limits.perAccountMax = 2
         try await WatchStage.run(limits) { stage in
@@ -235,7 +235,7 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `Where invites is away or lost an app comes again, and is let in when it is back`() async throws {
+    @Test func `If invites is down or lost an app reconnects, and succeeds once it is back`() async throws {
         try await WatchStage.run { stage in
             stage.accepts(false)
             let away = try await stage.gateway.sendAsUser(.get, "/me/events")
@@ -245,7 +245,7 @@ struct WatchGroupsTests {
             try await eventually { stage.begun.count == 1 }
             stage.loseStream()
             #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
-            // On a busy machine it comes before the gateway has its stream again, and must come once more.
+            // On a busy machine the app reconnects before the gateway has its stream again, and must retry.
             let again = Task {
                 while try await stage.watch().status != 200 {}
             }
@@ -255,14 +255,14 @@ struct WatchGroupsTests {
         }
     }
 
-    @Test func `Nobody watches without a token`() async throws {
+    @Test func `Watching needs a token`() async throws {
         try await WatchStage.run { stage in
             let answer = try await stage.gateway.send(.get, "/me/events")
             #expect(answer.status == 401 && answer.code == "AUTHENTICATION_REQUIRED")
         }
     }
 
-    @Test func `An RPC is told the same`() async throws {
+    @Test func `An RPC gets the same events`() async throws {
         try await WatchStage.run { stage in
             var logger = Logger(label: "test")
             logger.logLevel = .critical

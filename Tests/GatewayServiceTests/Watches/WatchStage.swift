@@ -12,7 +12,7 @@ import Testing
 
 @testable import GatewayService
 
-/// A gateway whose streams run, between apps that watch and doubles of invites and identity.
+/// A gateway with running streams, between watching apps and doubles of invites and identity.
 final class WatchStage: Sendable {
     private struct State {
         var begun: [(id: UInt64, begin: InvitesV1.WatchBegin)] = []
@@ -21,11 +21,11 @@ final class WatchStage: Sendable {
         var accepts = true
     }
 
-    /// What a begun watching is told of its beginning.
+    /// The first message about a watch.
     let first: Mutex<InvitesV1.WatchBegun> = Mutex(
         .with { ($0.position, $0.positionKey) = (.init([1]), .init(positionKey.bytes)) }
     )
-    /// What positions are sealed with.
+    /// The key that seals positions.
     static let positionKey = CursorKey([UInt8](repeating: 7, count: CursorKey.byteCount))!
 
     /// A position as apps get it.
@@ -41,7 +41,7 @@ final class WatchStage: Sendable {
 
     static let sessionID = "0190c2a5-7f00-7000-8000-0000000000aa"
 
-    /// The time of day, in Unix seconds, which stands still.
+    /// The current time in Unix seconds, which stands still.
     static let start: Int64 = 1_700_000_000
     private static let lifetime: Int64 = 600
 
@@ -79,10 +79,10 @@ final class WatchStage: Sendable {
     var ended: [UInt64] { state.withLock { $0.ended } }
     var streams: Int { state.withLock { $0.streams } }
 
-    /// Lets the time pass for which a token is good.
+    /// Advances the clock past a token's expiry.
     func expireTokens() { passed.seconds.withLock { $0 = Self.lifetime } }
 
-    /// Whether invites takes streams.
+    /// Whether invites accepts streams.
     func accepts(_ accepts: Bool) { state.withLock { $0.accepts = accepts } }
 
     private func answer(expiresAtSeconds: Int64) {
@@ -135,7 +135,7 @@ final class WatchStage: Sendable {
         }
     }
 
-    /// Has invites tell those who watch of a group's change.
+    /// Makes invites report a group's change to watchers.
     func change(_ kind: AppV1.GroupChangeKind, position: UInt8, to ids: [UInt64]) {
         news.send(
             .with {
@@ -156,7 +156,7 @@ final class WatchStage: Sendable {
         )
     }
 
-    /// Has invites say that nobody knows what has changed.
+    /// Makes invites reset all watchers.
     func reset(position: UInt8) {
         news.send(
             .with {
@@ -166,10 +166,10 @@ final class WatchStage: Sendable {
         )
     }
 
-    /// Has invites end the stream.
+    /// Makes invites end the stream.
     func loseStream() { news.send(.init()) }
 
-    /// Has identity tell that sessions ended.
+    /// Makes identity report ended sessions.
     func end(_ sessions: [String], sessionsFrom: Int64? = nil) {
         ends.send(
             .with {
@@ -188,10 +188,10 @@ final class WatchStage: Sendable {
         }
     }
 
-    /// Has identity tell that an account was changed.
+    /// Makes identity report a changed account.
     func change(_ change: IdentityV1.AccountChange) { ends.send(.with { $0.accountChanges = [change] }) }
 
-    /// `GET /me/events` until it ends; the text of it.
+    /// Runs `GET /me/events` until it ends; returns its text.
     func watch(after position: String? = nil) async throws -> (status: Int, text: String) {
         var headers: HTTPFields = [.authorization: "Bearer \(StubServices.accessToken)"]
         if let position { headers[try #require(HTTPField.Name("Last-Event-ID"))] = position }
@@ -201,7 +201,7 @@ final class WatchStage: Sendable {
 
 }
 
-/// Messages for the subscriber that there is, or for the next one. An `AsyncStream` alone ends with its first subscriber.
+/// Messages for the current subscriber, or for the next one. An `AsyncStream` alone ends with its first subscriber.
 private final class Feed<Message: Sendable>: Sendable {
     private struct State {
         var subscriber: AsyncStream<Message>.Continuation?

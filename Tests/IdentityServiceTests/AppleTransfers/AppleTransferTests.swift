@@ -11,14 +11,14 @@ import Testing
 
 @testable import IdentityService
 
-/// What the command does as either team.
+/// The transfer command, run as the former and as the new team.
 struct AppleTransferTests {
-    @Test func `People are handed over and taken over, and keep their accounts`() async throws {
+    @Test func `The export and the import keep everybody's account`() async throws {
         try await TransferBench.run { bench in
             let people = try await bench.bench.keepTokens(5)
             #expect(try await bench.export() == AppleTransferProgress(total: 5, done: 5))
             #expect(try await bench.transfers() == [5, 0])
-            // Apple may refuse the former team's tokens from now on, which says nothing of anybody's consent.
+            // Apple may refuse the former team's tokens from now on; that says nothing about anybody's consent.
             bench.bench.bench.clock.advance(seconds: 69 * 86_400)
             await bench.bench.grants.checker.round()
             #expect(bench.bench.apple.checked.isEmpty)
@@ -46,11 +46,11 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `A command that is killed goes on where it was, whenever that is`() async throws {
+    @Test func `A command that was killed at any moment continues where it stopped`() async throws {
         try await TransferBench.run { bench in
             struct Killed: Error {}
             var accounts: [String: String] = [:]
-            // The access token is the first question, the people are the others.
+            // The first request is for the access token, the others are for users.
             for (round, question) in (1...5).enumerated() {
                 let names = (0..<4).map { "\(round)-\($0)" }
                 for name in names {
@@ -58,7 +58,7 @@ struct AppleTransferTests {
                 }
                 let before = bench.apple.asked.count
                 for step in [AppleTransferOrder.Step.export(to: "NEWTEAM001"), .import(from: "OLDTEAM001")] {
-                    // What ends a process can come before an answer as well as behind it.
+                    // The process can end before an answer as well as after it.
                     bench.apple.setTrouble { number, _ in
                         number >= question ? MigratingApple.json(["error": "invalid_client"], status: 400) : nil
                     }
@@ -68,7 +68,7 @@ struct AppleTransferTests {
                     #expect(rest.rejected == 0 && rest.gone == 0 && rest.done == rest.total)
                     if case .export = step { #expect(try await bench.transfers().first == 4) }
                 }
-                // Each was asked about once at each step, but for those whose answers came at the moment of the end.
+                // Each step asked once about each user, except for those whose answers arrived as the process ended.
                 #expect(bench.apple.asked.count - before <= 8 + 2 * AppleTransfer.atOnceMax)
                 #expect(try await bench.transfers() == [0, Int64(4 * (round + 1))])
             }
@@ -78,7 +78,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `An Apple that is away is waited for, and an access token that is over is replaced`() async throws {
+    @Test func `While Apple is down the command waits, and an expired access token is replaced`() async throws {
         try await TransferBench.run { bench in
             _ = try await bench.bench.keepTokens(4)
             for status in [429, 500, 503] {
@@ -102,7 +102,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `An Apple that stays away ends the command, and so does one that doesn't take the key`() async throws {
+    @Test func `The command ends if Apple stays down or refuses the key`() async throws {
         try await TransferBench.run { bench in
             _ = try await bench.bench.keepTokens(2)
             bench.apple.setTrouble { _, request in
@@ -119,7 +119,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `Whom Apple doesn't know is told and passed over, and asked about again the next time`() async throws {
+    @Test func `A user whom Apple doesn't know is reported and skipped, and the next run asks again`() async throws {
         try await TransferBench.run { bench in
             let people = try await bench.bench.keepTokens(5)
             bench.apple.forget("002.person")
@@ -136,7 +136,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `Where Apple knows none of the first it is the team that is wrong`() async throws {
+    @Test func `If Apple knows none of the first users, the team is wrong`() async throws {
         try await TransferBench.run { bench in
             try await bench.store.database.execute(
                 """
@@ -163,7 +163,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `Those who go to a third team are handed over anew`() async throws {
+    @Test func `Users who move to a third team are exported again`() async throws {
         try await TransferBench.run { bench in
             _ = try await bench.bench.keepTokens(2)
             try await bench.export()
@@ -185,7 +185,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `A transfer that is long over is forgotten`() async throws {
+    @Test func `A transfer is forgotten long after its end`() async throws {
         try await TransferBench.run { bench in
             _ = try await bench.bench.keepTokens(2)
             try await bench.export()
@@ -196,7 +196,7 @@ struct AppleTransferTests {
         }
     }
 
-    @Test func `An order that doesn't fit the configuration is refused`() async throws {
+    @Test func `A command that doesn't fit the configuration is refused`() async throws {
         try await TransferBench.run { bench in
             func fault(_ step: AppleTransferOrder.Step) async -> AppleTransferError? {
                 do {

@@ -11,9 +11,9 @@ import Testing
 
 @testable import IdentityService
 
-/// An Apple whose apps go from one team to another, and which goes wrong where it is told to.
+/// Simulates Apple during a transfer of apps to another team, with failures on request.
 final class MigratingApple: Sendable {
-    /// How a question is answered in the place of its answer; nil lets it be answered.
+    /// Replaces the answer to a request; nil lets it be answered as usual.
     typealias Trouble = @Sendable (_ number: Int, OutgoingRequest) -> OutgoingResponse?
 
     private struct State {
@@ -26,22 +26,22 @@ final class MigratingApple: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whom it was asked about and had an answer for, by subject or transfer identifier, in order.
+    /// Whom it answered about, by subject or transfer identifier, in order.
     var asked: [String] { state.withLock { $0.asked } }
-    /// How many access tokens it gave.
+    /// How many access tokens it issued.
     var tokens: Int { state.withLock { $0.tokens } }
 
     func setTrouble(_ trouble: @escaping Trouble) {
         state.withLock { ($0.trouble, $0.questions) = (trouble, 0) }
     }
 
-    /// It knows nobody of this subject.
+    /// Doesn't know this subject from now on.
     func forget(_ subject: String) { state.withLock { _ = $0.unknown.insert(subject) } }
 
-    /// By what somebody is handed over to the new team.
+    /// The transfer identifier of a subject.
     static func transferSubject(_ subject: String) -> String { "t-NEWTEAM001-\(subject)" }
 
-    /// What the new team calls somebody.
+    /// The subject that the new team gets for a former one.
     static func newSubject(_ subject: String) -> String { "new-\(subject)" }
 
     func answer(_ request: OutgoingRequest) -> OutgoingResponse {
@@ -83,7 +83,7 @@ final class MigratingApple: Sendable {
     }
 }
 
-/// A ``GrantBench`` and an Apple that hands people over.
+/// A ``GrantBench`` and an Apple that transfers users.
 struct TransferBench: Sendable {
     let bench: GrantBench
     let apple = MigratingApple()
@@ -98,7 +98,7 @@ struct TransferBench: Sendable {
     var store: IdentityStore { bench.store }
     var now: Int64 { bench.now }
 
-    /// The command of a step, which waits for nothing.
+    /// The command for one step, without pauses.
     func command(_ step: AppleTransferOrder.Step, isDry: Bool = false, perSecond: Int = 3) throws -> AppleTransfer {
         let apple = apple
         http.answer { request throws(OutgoingHTTPError) in apple.answer(request) }
@@ -118,7 +118,7 @@ struct TransferBench: Sendable {
         )
     }
 
-    /// The step of the former team.
+    /// Runs the former team's step.
     @discardableResult
     func export(_ tell: @escaping @Sendable (AppleTransferEvent) -> Void = { _ in }) async throws
         -> AppleTransferProgress
@@ -126,7 +126,7 @@ struct TransferBench: Sendable {
         try await command(.export(to: Self.transfer.to)).run(tell)
     }
 
-    /// The step of the new team.
+    /// Runs the new team's step.
     @discardableResult
     func takeOver(_ tell: @escaping @Sendable (AppleTransferEvent) -> Void = { _ in }) async throws
         -> AppleTransferProgress
@@ -153,12 +153,12 @@ struct TransferBench: Sendable {
         )
     }
 
-    /// What a token says of somebody whom another team knew as `subject`.
+    /// The claims of a token for a user whom another team knew as `subject`.
     static func arrival(_ subject: String) -> [String: JSONValue?] {
         ["transfer_sub": .string(MigratingApple.transferSubject(subject)), "c_hash": nil as JSONValue?]
     }
 
-    /// A sign-in by a token of the new team, with the transfer identifier unless the 60 days are over.
+    /// Signs in by a token of the new team, with the transfer identifier unless the 60 days are over.
     func signInAfter(_ subject: String, tells: Bool = true, createsAccount: Bool = true) async throws
         -> IdentityV1.SignInResponse
     {
@@ -182,14 +182,14 @@ struct TransferBench: Sendable {
         return request
     }
 
-    /// The subjects that are known, in order.
+    /// The known subjects, in order.
     func subjects() async throws -> [String] {
         try await store.database.query("SELECT subject FROM provider_identities ORDER BY subject").map {
             try $0.decode(0)
         }
     }
 
-    /// How many transfers wait, and how many are done.
+    /// How many transfers are waiting, and how many are done.
     func transfers() async throws -> [Int64] {
         let row = try await store.database.query(
             "SELECT count(*) FILTER (WHERE imported_at IS NULL), count(imported_at) FROM apple_transfers"

@@ -14,7 +14,7 @@ import Testing
 
 /// Sign-ins and deletions while an app goes to another team.
 struct TransferredSignInTests {
-    @Test func `Who signs in before they are taken over finds their account, and is passed over later`() async throws {
+    @Test func `A user who signs in before the import finds their account, and the import skips them`() async throws {
         try await TransferBench.run { bench in
             let people = try await bench.bench.keepTokens(3)
             try await bench.export()
@@ -30,7 +30,7 @@ struct TransferredSignInTests {
         }
     }
 
-    @Test func `Who links before they are taken over is found by the identity from before`() async throws {
+    @Test func `A user who links before the import is found by the former identity`() async throws {
         try await TransferBench.run { bench in
             let people = try await bench.bench.keepTokens(2)
             try await bench.export()
@@ -51,7 +51,7 @@ struct TransferredSignInTests {
         }
     }
 
-    @Test func `Of many sign-ins and commands at once one moves a person, and all find the account`() async throws {
+    @Test func `Of many concurrent sign-ins and commands one moves a user, and all find the account`() async throws {
         try await TransferBench.run { bench in
             for round in 0..<8 {
                 let name = "\(round).person"
@@ -89,7 +89,7 @@ struct TransferredSignInTests {
         }
     }
 
-    @Test func `Who was not handed over is somebody new, whom an import leaves as they are`() async throws {
+    @Test func `A user who was not exported is new, and an import doesn't change them`() async throws {
         try await TransferBench.run { bench in
             let people = try await bench.bench.keepTokens(1)
             let new = try await bench.signInAfter("000.person")
@@ -173,7 +173,7 @@ struct TransferredSignInTests {
     }
 
     /// A token of the former team whose row is being written while its person is moved is none of the new team's.
-    @Test func `What is being kept while a person is moved is forgotten with the rest`() async throws {
+    @Test func `A token that is being stored during a move is removed with the rest`() async throws {
         try await TransferBench.run { bench in
             let person = try await bench.bench.signIn("000.person", refreshToken: "r")
             try await bench.bench.waitForTokens(1)

@@ -75,7 +75,7 @@ struct DeletionCredentialsTests {
         }
     }
 
-    @Test func `Somebody else's credentials delete nobody, and stay good`() async throws {
+    @Test func `Another user's credentials delete nobody, and stay good`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let other = try await service.signInAnew(subject: "002.person")
@@ -95,7 +95,7 @@ struct DeletionCredentialsTests {
         }
     }
 
-    @Test func `What proves too little is refused, and schedules nothing`() async throws {
+    @Test func `Credentials that prove too little are refused, and schedule nothing`() async throws {
         try await TestService.runWithAudiences { service in
             let session = try await service.signInAnew()
             let bare = try service.provider.bareToken(at: service.clock)
@@ -320,7 +320,7 @@ struct DeletionCodeTests {
         }
     }
 
-    @Test func `Somebody else's code revokes nothing of theirs`() async throws {
+    @Test func `Another user's code revokes none of their tokens`() async throws {
         try await GrantBench.run { bench in
             let session = try await signIn(bench)
             try bench.giveToken("002.person", code: "theirs", refreshToken: "r.theirs")

@@ -42,7 +42,7 @@ struct ScheduledDeletionTests {
     }
 
     @Test(arguments: ["fresh", "access_token"])
-    func `What a thief of one token has deletes nobody`(proof: String) async throws {
+    func `A thief with one token deletes nobody`(proof: String) async throws {
         try await TestService.run { service in
             let owner = try await service.signInAnew()
             let single = try await service.signInSingle()
@@ -180,7 +180,7 @@ struct ScheduledDeletionTests {
         }
     }
 
-    @Test func `One that fails stops nobody behind it, and is tried again`() async throws {
+    @Test func `A deletion that fails blocks no other, and is retried`() async throws {
         try await TestService.runWithAudiences { service in
             var users: [String] = []
             for index in 0..<3 {
@@ -257,7 +257,7 @@ struct ScheduledDeletionTests {
     }
 
     @Test(arguments: 1...3)
-    func `Of a cancellation and the deletion one comes first, and the account is whole or gone`(seed: Int) async throws
+    func `A cancellation or the deletion comes first, and the account is whole or gone`(seed: Int) async throws
     {
         try await TestService.runWithAudiences { service in
             for round in 0..<6 {

@@ -13,9 +13,9 @@ import Testing
 
 @testable import IdentityService
 
-/// An Apple that gives, checks and revokes refresh tokens, and goes wrong where it is told to.
+/// Simulates an Apple that issues, checks and revokes refresh tokens, with failures on request.
 final class GrantingApple: Sendable {
-    /// How an endpoint answers in the place of doing its work; nil lets it work.
+    /// Replaces the answer of an endpoint; nil lets it work as usual.
     typealias Trouble = @Sendable (OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse?
 
     private struct State {
@@ -28,21 +28,21 @@ final class GrantingApple: Sendable {
 
     private let state = Mutex(State())
 
-    /// The tokens that were asked about, in order.
+    /// The tokens that were checked, in order.
     var checked: [String] { state.withLock { $0.checked } }
-    /// The tokens that were revoked, in order; twice where it was asked twice.
+    /// The tokens that were revoked, in order; each time counts.
     var revoked: [String] { state.withLock { $0.revoked } }
 
-    /// A code buys this answer.
+    /// Makes a code return this answer.
     func give(_ answer: String, for code: String) { state.withLock { $0.answers[code] = answer } }
 
-    /// The person withdrew the consent that this token stands for.
+    /// The person withdrew the consent behind this token.
     func refuse(_ token: String) { state.withLock { _ = $0.refused.insert(token) } }
 
-    /// All goes by this from now on.
+    /// Uses these replacements from now on.
     func setTrouble(_ trouble: @escaping Trouble) { state.withLock { $0.trouble = trouble } }
 
-    /// Each call is answered this from now on, or does its work again.
+    /// Answers each call this from now on, or works as usual again.
     func setTrouble(_ status: Int?, _ body: String = "") {
         setTrouble { _ throws(OutgoingHTTPError) in
             status.map { OutgoingResponse(status: $0, body: Array(body.utf8)) }
@@ -55,7 +55,7 @@ final class GrantingApple: Sendable {
         return work(request)
     }
 
-    /// What the endpoint does when all is well.
+    /// The usual answer of the endpoint.
     func work(_ request: OutgoingRequest) -> OutgoingResponse {
         state.withLock { state in
             let invalid = OutgoingResponse(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8))
@@ -74,7 +74,7 @@ final class GrantingApple: Sendable {
     }
 }
 
-/// An ``ExchangeBench`` with a vault and an Apple that grants.
+/// An ``ExchangeBench`` with a vault and an Apple that issues tokens.
 struct GrantBench: Sendable {
     let bench: ExchangeBench
     let apple: GrantingApple
@@ -95,7 +95,7 @@ struct GrantBench: Sendable {
     var grants: ProviderGrants { bench.replicas[0].grants }
     var now: Int64 { bench.clock.nowMilliseconds }
 
-    /// Signs a person in with an ID token whose nonce proves it, and a code beside it that buys a refresh token.
+    /// Signs a person in with an ID token, whose nonce proves it, and a code that is exchanged for a refresh token.
     @discardableResult
     func signIn(
         _ subject: String = "001.person",
@@ -123,13 +123,13 @@ struct GrantBench: Sendable {
         return try await bench.replicas[replica].methods.signIn(request, context: ExchangeBench.context("SignIn"))
     }
 
-    /// Lets a code buy a refresh token.
+    /// Makes a code return a refresh token.
     func giveToken(_ subject: String, code: String, refreshToken: String) throws {
         let plain = try bench.answer(subject: subject, ["jti": .string("exchanged \(code)")])
         apple.give(plain.replacing(#""refresh_token":"r""#, with: #""refresh_token":"\#(refreshToken)""#), for: code)
     }
 
-    /// Keeps a token for each of so many people who signed in, as their sign-ins would.
+    /// Stores a token for each of `count` signed-in people, as their sign-ins would.
     func keepTokens(_ count: Int) async throws -> [IdentityV1.SignInResponse] {
         var people: [IdentityV1.SignInResponse] = []
         for index in 0..<count {
@@ -139,18 +139,18 @@ struct GrantBench: Sendable {
         return people
     }
 
-    /// Waits until so many tokens are kept.
+    /// Waits until this many tokens are stored.
     func waitForTokens(_ count: Int, state: String = "kept") async throws {
         try await eventually("\(count) tokens \(state)") { try await rows(state) == count }
     }
 
-    /// How many tokens there are in a state.
+    /// The number of tokens in a state.
     func rows(_ state: String) async throws -> Int {
         let rows = try await store.database.query("SELECT count(*) FROM provider_grants WHERE state = \(state)")
         return Int(try #require(rows.first).decode(0, as: Int64.self))
     }
 
-    /// The one token that there is, opened.
+    /// The only token, decrypted.
     func onlyToken(_ keys: VaultKeys? = nil) async throws -> String {
         let rows = try await store.database.query(
             "SELECT \(unsafeSQL: IdentityStore.grantColumns) FROM provider_grants"
@@ -160,7 +160,7 @@ struct GrantBench: Sendable {
         return try #require(keys ?? bench.methods.ownKeys.current.vault).open(grant.sealed, at: grant.place)
     }
 
-    /// Makes an account's tokens to be revoked, as its deletion does.
+    /// Marks an account's tokens for revocation, as its deletion does.
     @discardableResult
     func abandon(_ userID: String, provider: ProviderName? = nil) async throws -> Int {
         let id = try #require(UserID(userID))
@@ -176,7 +176,7 @@ struct GrantBench: Sendable {
         own.replace(KeysInUse(mint: own.current.mint, proofs: proofs, vault: keys, cursors: own.current.cursors))
     }
 
-    /// How many sessions of an account were ended for this reason; nil for those that live.
+    /// The number of an account's sessions that ended for this reason; nil counts live ones.
     func sessions(_ userID: String, _ reason: String?) async throws -> Int64 {
         let id = try #require(UserID(userID)).uuid
         let rows = try await store.database.query(

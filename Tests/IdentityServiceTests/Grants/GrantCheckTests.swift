@@ -10,10 +10,10 @@ import Testing
 @testable import IdentityService
 
 struct GrantCheckTests {
-    /// Longer than a token waits for its check.
+    /// Longer than the time between two checks of a token.
     private static let aDay: Int64 = 26 * 3_600
 
-    @Test func `Each token is checked once a day, by whichever replica`() async throws {
+    @Test func `Each token is checked once a day, by one of the replicas`() async throws {
         try await GrantBench.run(replicas: 2) { bench in
             _ = try await bench.keepTokens(3)
             await bench.grants.checker.round()
@@ -32,7 +32,7 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `The checks of a rush are spread`() async throws {
+    @Test func `The checks of many tokens are spread over time`() async throws {
         try await GrantBench.run { bench in
             _ = try await bench.keepTokens(20)
             let rows = try await bench.store.database.query(
@@ -43,7 +43,7 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `Whom Apple refuses is signed out everywhere, and nobody else`() async throws {
+    @Test func `A user whom Apple refuses is signed out everywhere, and nobody else is`() async throws {
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(3)
             bench.bench.clock.advance(seconds: 1)
@@ -65,13 +65,13 @@ struct GrantCheckTests {
             )
             #expect(try #require(told.first).decode(0, as: Int64.self) == 2)
             #expect(bench.metric(#"vestibule_identity_provider_sign_outs_total{provider="apple"}"#) == "1")
-            // They come back.
+            // They sign in again.
             try await bench.signIn("000.person", code: "back", refreshToken: "r0.back")
             #expect(try await bench.sessions(people[0].tokens.userID, nil) == 1)
         }
     }
 
-    @Test func `A person who signed in anew while the old token was asked about stays`() async throws {
+    @Test func `A user who signed in again during the check of the old token stays signed in`() async throws {
         try await GrantBench.run { bench in
             let person = try await bench.keepTokens(1)[0]
             bench.bench.clock.advance(seconds: Self.aDay)
@@ -89,7 +89,7 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `A session that is begun after the check stays, though its token isn't kept yet`() async throws {
+    @Test func `A session that began after the check stays, although its token isn't stored yet`() async throws {
         try await GrantBench.run { bench in
             let person = try await bench.keepTokens(1)[0]
             bench.bench.clock.advance(seconds: Self.aDay)
@@ -108,7 +108,7 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `A wrong key signs nobody out, is told, and stops the checks of all replicas`() async throws {
+    @Test func `A wrong key signs nobody out, is reported, and stops the checks of all replicas`() async throws {
         try await GrantBench.run(replicas: 2) { bench in
             let people = try await bench.keepTokens(4)
             bench.bench.clock.advance(seconds: Self.aDay)
@@ -143,7 +143,7 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `A provider that is down, or refuses too many, signs nobody out`() async throws {
+    @Test func `A provider that is down, or refuses too many tokens, signs nobody out`() async throws {
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(12)
             bench.bench.clock.advance(seconds: Self.aDay)
@@ -166,7 +166,9 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `Whoever is killed while checking has skipped the day, and nobody is asked about twice`() async throws {
+    @Test func `A replica that is killed during a check skips its tokens for the day, and none is checked twice`()
+        async throws
+    {
         try await GrantBench.run(replicas: 2) { bench in
             _ = try await bench.keepTokens(3)
             bench.bench.clock.advance(seconds: Self.aDay)
@@ -177,7 +179,7 @@ struct GrantCheckTests {
                 nowMilliseconds: bench.now
             )
             #expect(claimed.count == 2)
-            // Whoever was killed still holds the app's checks; then the others are checked.
+            // The killed replica still holds the app's checks; afterwards the other tokens are checked.
             await bench.bench.replicas[1].grants.checker.round()
             #expect(bench.apple.checked.isEmpty)
             try await bench.store.database.execute("UPDATE provider_checks SET held_until = clock_timestamp()")
@@ -189,7 +191,9 @@ struct GrantCheckTests {
         }
     }
 
-    @Test func `Whoever is killed between the verdict and its end finds the person again the next day`() async throws {
+    @Test func `If a replica is killed before it acts on a refusal, the next day's check finds it again`()
+        async throws
+    {
         try await GrantBench.run { bench in
             let person = try await bench.keepTokens(1)[0]
             bench.apple.refuse("r0")
@@ -217,12 +221,12 @@ struct GrantCheckTests {
 }
 
 extension GrantBench {
-    /// How many tokens were kept so far.
+    /// The number of tokens stored so far.
     func metricKept() async throws -> String? {
         metric(#"vestibule_identity_provider_tokens_total{provider="apple",outcome="kept"}"#)
     }
 
-    /// How many of these people were signed out.
+    /// The number of these people who were signed out.
     func ended(_ people: [IdentityV1.SignInResponse]) async throws -> Int {
         var count = 0
         for person in people where try await sessions(person.tokens.userID, nil) == 0 { count += 1 }

@@ -9,7 +9,7 @@ import Testing
 @testable import IdentityService
 
 struct GrantKeepingTests {
-    @Test func `A sign-in is answered before its code is exchanged, and the token is kept, sealed`() async throws {
+    @Test func `A sign-in is answered before its code is exchanged, and the token is stored encrypted`() async throws {
         try await GrantBench.run { bench in
             let gate = TestGate()
             bench.apple.setTrouble { _ throws(OutgoingHTTPError) in
@@ -42,7 +42,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `Where the code is the proof the token is kept before the answer, and a retry keeps it again`()
+    @Test func `If the code is the proof, the token is stored before the answer, and a retry stores it again`()
         async throws
     {
         try await GrantBench.run(replicas: 2) { bench in
@@ -58,7 +58,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `The newest token wins, in whatever order exchanges end, and the former one isn't revoked`() async throws
+    @Test func `The newest token wins in any order of exchanges, and the former one isn't revoked`() async throws
     {
         try await GrantBench.run { bench in
             let session = try await bench.signIn(code: "c1", refreshToken: "r1")
@@ -82,7 +82,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `A code of somebody else, sent along with one's own ID token, keeps nothing`() async throws {
+    @Test func `A code of another person beside one's own ID token stores nothing`() async throws {
         try await GrantBench.run { bench in
             try await bench.signIn("001.thief", code: "stolen", codeOf: "002.victim")
             let refused = #"vestibule_identity_provider_tokens_total{provider="apple",outcome="refused"}"#
@@ -92,7 +92,7 @@ struct GrantKeepingTests {
         }
     }
 
-    /// Made-up codes beside a good ID token are the address's refusals behind answers, and nobody's in front of one.
+    /// A bad code beside a good ID token is counted as a refusal that doesn't delay sign-ins by code.
     @Test func `Refusals behind answers keep nobody from signing in with a code`() async throws {
         try await GrantBench.run { bench in
             bench.apple.setTrouble { request throws(OutgoingHTTPError) in
@@ -107,7 +107,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `A provider that is away for a moment is asked again`() async throws {
+    @Test func `A provider that is down for a moment is asked again`() async throws {
         try await GrantBench.run { bench in
             bench.apple.setTrouble(503)
             try await bench.signIn(refreshToken: "r.later")
@@ -118,7 +118,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `Without a vault nobody is asked for a token`() async throws {
+    @Test func `Without a vault no token is requested`() async throws {
         try await GrantBench.run(hasVault: false) { bench in
             try await bench.signIn()
             try bench.giveToken("002.person", code: "proof", refreshToken: "r")
@@ -128,7 +128,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `A token that comes when the account is gone is revoked`() async throws {
+    @Test func `A token that arrives after the account's deletion is revoked`() async throws {
         try await GrantBench.run { bench in
             let gate = TestGate()
             bench.apple.setTrouble { request throws(OutgoingHTTPError) in
@@ -146,8 +146,8 @@ struct GrantKeepingTests {
         }
     }
 
-    /// A revocation ends all that the person granted to the app, so it must not come after they have come back.
-    @Test func `Whoever comes back before their token is revoked keeps the new one`() async throws {
+    /// A revocation ends all that the person granted to the app, so it must not happen after they have come back.
+    @Test func `A user who comes back before the token is revoked keeps the new one`() async throws {
         try await GrantBench.run { bench in
             let left = try await bench.signIn(code: "c1", refreshToken: "r1")
             try await bench.waitForTokens(1)
@@ -164,7 +164,7 @@ struct GrantKeepingTests {
             let back = try await bench.signIn(code: "c2", refreshToken: "r2")
             #expect(back.tokens.userID != left.tokens.userID && back.isNewUser)
             try await bench.waitForTokens(1)
-            // The one that was still under way for the account that is gone would be revoked as well.
+            // An exchange still in progress for the deleted account would be revoked as well.
             gate.open()
             let superseded = #"vestibule_identity_provider_tokens_total{provider="apple",outcome="superseded"}"#
             try await eventually("the late one") { bench.metric(superseded) == "1" }
@@ -174,7 +174,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `What waits when the process is told to end is counted as lost`() async throws {
+    @Test func `Exchanges that wait when the process stops are counted as lost`() async throws {
         try await GrantBench.run { bench in
             let parts = bench.bench.replicas[0]
             let keeper = GrantKeeper(

@@ -18,7 +18,7 @@ struct GrantResealTests {
         return try rows.map { try $0.decode(0, as: String.self) }
     }
 
-    @Test func `All that is sealed under a retired key is sealed anew, and the old key isn't needed any more`()
+    @Test func `Everything sealed under a retired key is sealed again, and the old key isn't needed any more`()
         async throws
     {
         try await GrantBench.run { bench in
@@ -40,9 +40,9 @@ struct GrantResealTests {
         }
     }
 
-    /// A batch is a transaction: whoever is killed has sealed whole batches.
+    /// A batch is a transaction: a process that is killed has sealed whole batches.
     @Test(arguments: 0...3)
-    func `A pass that was killed after a batch is gone on with by the next`(batches: Int) async throws {
+    func `A pass that was killed after a batch is continued by the next one`(batches: Int) async throws {
         try await GrantBench.run(replicas: 2) { bench in
             let people = try await bench.keepTokens(5)
             let keys = try Self.rotated()
@@ -52,7 +52,7 @@ struct GrantResealTests {
                 after = try await bench.grants.resealer.reseal(keys, after: after, limit: 2).last
             }
             #expect(try await Self.keyIDs(bench).count { $0 == "new" } == min(5, batches * 2))
-            // A replica that hasn't read its folder again since the switch leaves them alone, and opens both.
+            // A replica that hasn't read its folder since the switch leaves the rows alone, and can open both.
             let published = try #require(VaultKeys(current: GrantBench.oldKey, next: GrantBench.newKey))
             try bench.use(published, replica: 1)
             await bench.bench.replicas[1].grants.resealer.pass()
@@ -66,7 +66,7 @@ struct GrantResealTests {
         }
     }
 
-    @Test func `A batch that is undone has changed nothing`() async throws {
+    @Test func `A batch that is rolled back has changed nothing`() async throws {
         struct Killed: Error {}
         try await GrantBench.run { bench in
             _ = try await bench.keepTokens(2)
@@ -82,7 +82,7 @@ struct GrantResealTests {
         }
     }
 
-    @Test func `Two at once seal each row once, while new tokens come`() async throws {
+    @Test func `Two concurrent passes seal each row once, while new tokens arrive`() async throws {
         try await GrantBench.run(replicas: 2) { bench in
             _ = try await bench.keepTokens(30)
             for replica in [0, 1] { try bench.use(Self.rotated(), replica: replica) }
@@ -102,7 +102,7 @@ struct GrantResealTests {
         }
     }
 
-    @Test func `A row that was changed stays as it is, and doesn't hold up the others`() async throws {
+    @Test func `A row that was tampered with stays as it is, and doesn't delay the others`() async throws {
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(3)
             try await bench.store.database.execute(

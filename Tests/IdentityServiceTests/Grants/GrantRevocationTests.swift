@@ -10,7 +10,7 @@ import Testing
 @testable import IdentityService
 
 struct GrantRevocationTests {
-    @Test func `A token is revoked until the provider has answered, and then forgotten`() async throws {
+    @Test func `A token is kept until the provider has confirmed its revocation, and then forgotten`() async throws {
         try await GrantBench.run { bench in
             let person = try await bench.keepTokens(1)[0]
             #expect(try await bench.abandon(person.tokens.userID) == 1)
@@ -65,11 +65,11 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `A token that can't be revoked for thirty days is given up, and told`() async throws {
+    @Test func `A token that can't be revoked for thirty days is given up, and reported`() async throws {
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(2)
             try await bench.abandon(people[0].tokens.userID)
-            // Its provider answers nobody, and isn't even asked where keys or the configuration are gone.
+            // Its provider never answers, and isn't even asked if keys or the configuration are missing.
             let age: Query =
                 "UPDATE provider_grants SET abandoned_at = abandoned_at - interval '15 days' WHERE state = 'revoking'"
             try await bench.store.database.execute(age)
@@ -91,7 +91,7 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `Only what was abandoned is revoked, and only if it was committed`() async throws {
+    @Test func `Only tokens of closed accounts are revoked, and only after the commit`() async throws {
         struct Undone: Error {}
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(2)
@@ -112,8 +112,8 @@ struct GrantRevocationTests {
         }
     }
 
-    /// The token is kept while the account is being deleted: whichever is first, nothing stays kept.
-    @Test func `An account that is closed while its token comes has none left`() async throws {
+    /// The token is stored while the account is being deleted: in either order, none stays stored.
+    @Test func `An account that is closed while its token arrives has none left`() async throws {
         for tokenIsFirst in [true, false] {
             try await GrantBench.run { bench in
                 let gate = TestGate()
@@ -130,7 +130,7 @@ struct GrantRevocationTests {
                     }
                     try await bench.store.abandonGrants(of: userID, provider: nil, in: transaction)
                     try await transaction.execute("DELETE FROM provider_identities")
-                    // It waits for the identity's row, which this transaction has.
+                    // It waits for the identity's row, which this transaction has locked.
                     gate.open()
                     try await Task.sleep(for: .milliseconds(50))
                 }
@@ -142,17 +142,17 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `Whoever is killed with a token in hand leaves it to the next`() async throws {
+    @Test func `A token claimed by a replica that was killed is revoked by another`() async throws {
         try await GrantBench.run(replicas: 2) { bench in
             let people = try await bench.keepTokens(2)
             for person in people { try await bench.abandon(person.tokens.userID) }
-            // Killed before it asked.
+            // Killed before the request.
             let taken = try await bench.store.claimRevocations(limit: 1, nowMilliseconds: bench.now)
             #expect(taken.count == 1)
             await bench.bench.replicas[1].grants.revoker.round()
             #expect(bench.apple.revoked.count == 1)
             bench.bench.clock.advance(seconds: 60)
-            // Killed after the provider answered, before the row went.
+            // Killed after the provider answered, before the row was deleted.
             let again = try await bench.store.claimRevocations(limit: 1, nowMilliseconds: bench.now)
             #expect(again == taken)
             let vault = try #require(VaultKeys(current: GrantBench.oldKey))
@@ -183,7 +183,9 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `A row that was changed, or swapped with another, is not sent to anybody and stays`() async throws {
+    @Test func `A row that was tampered with, or swapped with another, is not sent to anybody and stays`()
+        async throws
+    {
         try await GrantBench.run { bench in
             let people = try await bench.keepTokens(3)
             try await bench.store.database.execute(
@@ -211,7 +213,7 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `A key that is gone keeps its tokens waiting, and is told`() async throws {
+    @Test func `Tokens whose key is missing wait, and are reported`() async throws {
         try await GrantBench.run { bench in
             let person = try await bench.keepTokens(1)[0]
             try await bench.abandon(person.tokens.userID)
@@ -231,7 +233,7 @@ struct GrantRevocationTests {
         }
     }
 
-    @Test func `Where there is no endpoint nobody waits; of a provider that isn't configured any more it waits`()
+    @Test func `Without an endpoint no token waits; tokens of a provider that is no longer configured wait`()
         async throws
     {
         try await GrantBench.run { bench in

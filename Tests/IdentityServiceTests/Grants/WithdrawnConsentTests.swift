@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What a provider granted ends with the consent, and says nothing of one that is given anew.
+/// A provider's grant ends with the consent, and does not affect a later consent.
 struct WithdrawnConsentTests {
     private func tell(_ bench: GrantBench, _ notice: TestNotice) async throws {
         var request = IdentityV1.AcceptNoticeRequest()
@@ -19,7 +19,7 @@ struct WithdrawnConsentTests {
         await bench.bench.methods.notices.applyDue()
     }
 
-    /// A sign-in by an ID token alone: no code, so that no new token comes.
+    /// Signs in by an ID token alone, without a code, so that no new token arrives.
     private func signInWithoutCode(_ bench: GrantBench, _ id: String) async throws -> IdentityV1.SignInResponse {
         var request = IdentityV1.SignInRequest()
         (request.provider, request.nonce) = ("apple", TestProvider.rawNonce)
@@ -31,7 +31,7 @@ struct WithdrawnConsentTests {
     }
 
     @Test(arguments: ["consent-revoked", "account-deleted"])
-    func `Who gives their consent anew isn't signed out by the token from before`(type: String) async throws {
+    func `A user who consents again isn't signed out by the earlier token`(type: String) async throws {
         try await GrantBench.run { bench in
             let first = try await bench.signIn(refreshToken: "r.before")
             try await bench.waitForTokens(1)
@@ -50,8 +50,8 @@ struct WithdrawnConsentTests {
         }
     }
 
-    /// The consent that the token stands for was given after the one that was withdrawn.
-    @Test func `A token from after what was told signs out whom it stands for`() async throws {
+    /// The token's consent was given after the withdrawal that the notice reports.
+    @Test func `A refused token that is newer than a withdrawal notice signs its user out`() async throws {
         try await GrantBench.run { bench in
             let person = try await bench.signIn(refreshToken: "r.old")
             try await bench.waitForTokens(1)
@@ -59,7 +59,7 @@ struct WithdrawnConsentTests {
             bench.bench.clock.advance(seconds: 20)
             try await bench.signIn(code: "again", refreshToken: "r.new")
             try await eventually("the newer token") { try await bench.onlyToken() == "r.new" }
-            // A message that comes late.
+            // A notice that arrives late.
             try await tell(bench, TestNotice(atSeconds: told))
             #expect(try await bench.sessions(person.tokens.userID, "provider") == 2)
             bench.bench.clock.advance(seconds: 20)

@@ -3,39 +3,39 @@ import Postgres
 
 @testable import IdentityService
 
-/// One history of a session, out of a seed: a phone that keeps its contract and loses 30 % of all answers, two replicas that
-/// crash, and in some a thief, in others a database that is put back to an older state.
+/// One history of a session, from a seed: a phone that keeps its contract and loses 30 % of all answers, two replicas that
+/// crash, and in some histories a thief, in others a database that is restored to an older state.
 ///
-/// The contract: the phone stores what it gets before it uses it, has one refresh under way at a time, and repeats one whose
-/// answer was lost with the same token. Between two refreshes it sleeps for 29 days at most.
+/// The contract: the phone stores its tokens before it uses them, has one refresh in flight at a time, and repeats a refresh
+/// whose answer was lost with the same token. Between two refreshes it sleeps for 29 days at most.
 struct SessionHistory {
     enum Kind: String, CaseIterable { case honest, restored, thief }
 
-    /// What a thief does.
+    /// The behavior of a thief.
     enum Thief: String, CaseIterable {
-        /// Uses what it took at once, and goes on.
+        /// Uses the stolen tokens at once, and continues.
         case atOnce
         /// Waits for hours first.
         case late
-        /// Refreshes as often as the phone does, and shows no access token to anybody.
+        /// Refreshes as often as the phone does, and never uses an access token.
         case silent
     }
 
-    /// What somebody holds: the newest tokens' number, and when they were obtained.
+    /// The tokens of a holder: the newest ones' number, and when they were obtained.
     struct Holder {
         var number: UInt32
-        /// When it got them: the access token lives for ten minutes from then.
+        /// When the holder got them: the access token lives for ten minutes from then.
         var obtainedAt: Int64
         /// All that it ever stored, oldest first.
         var earlier: [UInt32] = []
     }
 
-    /// What went wrong, in a sentence.
+    /// A description of what went wrong.
     struct Violation: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What happened, for the counts.
+    /// Counts of what happened.
     struct Counts {
         var refreshes = 0
         var lostAnswers = 0
@@ -56,7 +56,7 @@ struct SessionHistory {
 
     static let millisecondsOfDay: Int64 = 86_400_000
     static let accessTokenMilliseconds: Int64 = 600_000
-    /// For longer no replica keeps what it has not written: it writes within milliseconds, and forgets what it can't write.
+    /// A replica keeps unwritten uses no longer than this: it writes within milliseconds, and drops what it can't write.
     static let unwrittenMillisecondsMax: Int64 = 10_000
 
     let kind: Kind
@@ -75,9 +75,9 @@ struct SessionHistory {
     private var renewedAt: Int64
     /// For which number each one was issued.
     private var parents: [UInt32: UInt32] = [:]
-    /// The last use that the row knows of, since there is a thief: who, of which number, and when.
+    /// The last use stored in the row since there is a thief: which holder, which number, and when.
     private var lastUse: (isPhone: Bool, number: UInt32, at: Int64)?
-    /// The uses of access tokens that each replica has seen and not written, in their order.
+    /// The uses of access tokens that each replica has seen and not yet written, in order.
     private var unwrittenUses: [[(isPhone: Bool, number: UInt32)]] = [[], []]
 
     init(seed: UInt64, store: IdentityStore) async throws {
@@ -91,14 +91,14 @@ struct SessionHistory {
         phone = Holder(number: 0, obtainedAt: now)
     }
 
-    /// Lives it, and throws a ``Violation`` if the session did what it must not.
+    /// Runs the history, and throws a ``Violation`` if the session did something forbidden.
     mutating func run() async throws {
         let stepCount = Int.random(in: 10...60, using: &random)
         let theftAt = kind == .thief ? Int.random(in: 1..<stepCount, using: &random) : -1
         for step in 0..<stepCount {
             if step == theftAt { try await steal() } else { try await liveOn() }
             if try await server.isEnded() { return try judgeEnd() }
-            // No session lives longer than its absolute limit; what is left must suffice for the end.
+            // No session lives longer than its absolute limit; the remaining time must suffice for the end.
             if now > endsAt - 60 * Self.millisecondsOfDay { break }
         }
         try await settle()
@@ -106,7 +106,7 @@ struct SessionHistory {
 
     private mutating func note(_ text: String) { steps.append("\(now - 1_700_000_000_000) \(text)") }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func liveOn() async throws {
         switch Int.random(in: 0..<20, using: &random) {
@@ -127,8 +127,8 @@ struct SessionHistory {
         }
     }
 
-    /// Time passes, but never so much that the phone would have been away for too long, and long sleeps end a day before the
-    /// session does by its age: what follows in minutes has room.
+    /// Advances the clock, but never so far that the phone would have been away for too long. Long sleeps end a day before the
+    /// session's absolute limit, which leaves room for the minutes that follow.
     private mutating func pass(_ milliseconds: Int64) async throws {
         if milliseconds > Self.unwrittenMillisecondsMax {
             for replica in 0..<2 {
@@ -142,20 +142,20 @@ struct SessionHistory {
         note("time passes")
     }
 
-    /// The phone refreshes until it has an answer: what is lost on the way there or back it can't tell.
+    /// The phone refreshes until it has an answer: it can't know whether the request or the answer was lost.
     private mutating func refreshPhone() async throws {
-        // What a replica writes while time passes may end it.
+        // A write that a replica does while time passes may end the session.
         while try await !server.isEnded() {
             let presentedAt = now
             counts.refreshes += 1
-            // Beside the call there may be a copy of it, by a gateway that tried another replica: its answer is nobody's.
+            // A gateway that retried at another replica may have made a copy of the call; nobody reads its answer.
             let hasCopy = random.oneIn(5)
             let isLostBefore = random.oneIn(7)
             var answer: UInt32?
             if !isLostBefore { answer = try await present(phone.number, presentedAt: presentedAt, isPhone: true) }
             if hasCopy, try await !server.isEnded() {
                 now += Int64.random(in: 0...14_000, using: &random)
-                // Late is no harm; everything else is as the first one would be.
+                // A late call does no harm; everything else counts as the first one would.
                 let copied = try await present(phone.number, presentedAt: presentedAt, isPhone: true, isCopy: true)
                 if answer == nil { answer = copied }
             }
@@ -189,7 +189,7 @@ struct SessionHistory {
         if isWritten { try await write(replica) }
     }
 
-    /// A replica writes what it has seen; of two uses that exclude each other the one that it saw first counts.
+    /// A replica writes the uses it has seen; of two that exclude each other the first one seen counts.
     private mutating func write(_ replica: Int) async throws {
         try await server.write(replica, now: now)
         note("replica \(replica) writes")
@@ -215,10 +215,10 @@ struct SessionHistory {
         if verdict.fault == nil { renewedAt = now }
         if verdict == .reused || isCopy && verdict == .late { return nil }
         if verdict.fault != nil {
-            throw Violation(description: "\(who) was told \(verdict)")
+            throw Violation(description: "\(who) got \(verdict)")
         }
         if let next, verdict != .joined { parents[next] = number }
-        // Who joins has the other's tokens from then on.
+        // A caller that joins has the other's tokens from then on.
         if verdict != .joined { try await used(number, isPhone: isPhone) }
         return next
     }
@@ -228,7 +228,7 @@ struct SessionHistory {
             try await server.restore(taken)
             unwrittenUses = [[], []]
             backup = nil
-            // What the restored row believes of the phone's last use is as old as the backup.
+            // The restored row's record of the phone's last use is as old as the backup.
             renewedAt = taken.times[0]?.milliseconds ?? renewedAt
             counts.restores += 1
             note("the database is put back")
@@ -269,11 +269,11 @@ struct SessionHistory {
         thief = holder
     }
 
-    /// A number was used, and the row knows it. If the other used one before that doesn't lead to it, two hold tokens that
-    /// exclude each other: outside the grace this use must have ended the session.
+    /// A number was used and stored in the row. If the other holder used one before that doesn't lead to it, two hold tokens
+    /// that exclude each other: outside the grace period this use must have ended the session.
     private mutating func used(_ number: UInt32, isPhone: Bool) async throws {
         guard thief != nil else { return }
-        // One that is written late and leads to the last shows nothing new.
+        // A use that is written late and leads to the last one shows nothing new.
         if let use = lastUse, isAncestor(number, of: use.number) { return }
         if let use = lastUse, use.isPhone != isPhone, use.number != number, !isAncestor(use.number, of: number) {
             if now <= use.at + graceMilliseconds { return }
@@ -302,7 +302,7 @@ struct SessionHistory {
         counts.foundThieves += 1
     }
 
-    /// Whoever is still there comes once more, well apart. A thief who has tokens of the session is found by it.
+    /// Each holder that is left refreshes once more, well apart. This finds a thief who has tokens of the session.
     private mutating func settle() async throws {
         for replica in 0..<2 { try await write(replica) }
         for _ in 0..<3 {

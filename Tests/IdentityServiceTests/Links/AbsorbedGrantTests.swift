@@ -94,7 +94,7 @@ struct AbsorbedGrantTests {
     }
 
     @Test(arguments: [true, false])
-    func `What can't be opened is to be revoked`(hasVault: Bool) async throws {
+    func `A token that can't be decrypted is marked for revocation`(hasVault: Bool) async throws {
         let vault = hasVault ? try Self.vault("b", 2) : nil
         try await Self.run(vault, sealedBy: Self.vault("a", 1)) { service, _, google, _ in
             let rows = try await service.words("SELECT user_id || ' ' || state FROM provider_grants")

@@ -11,7 +11,7 @@ import Testing
 
 /// Absorptions that nobody goes on with wait in a line.
 struct AbsorptionLineTests {
-    @Test func `One that fails waits behind the others, longer each time, and is counted`() async throws {
+    @Test func `An absorption that fails waits behind the others, longer each time, and is counted`() async throws {
         try await AbsorptionTests.run { service, apple, _ in
             try await service.database.execute("ALTER TABLE work ADD CONSTRAINT broken CHECK (false) NOT VALID")
             await expectFailure(.unavailable, "ACCOUNT_HELD") {

@@ -87,10 +87,10 @@ struct AbsorptionTests {
             _ = try await service.check(response.tokens.accessToken)
             _ = try await service.check(google.accessToken)
             await expectFailure(.unauthenticated, "SESSION_INVALID") { _ = try await service.check(apple.accessToken) }
-            // The person is not gone, whatever the absorbed account's app asks for.
+            // The person still exists, whatever the app of the absorbed account requests.
             await expectFailure(.unauthenticated, "SESSION_INVALID") { try await service.delete(apple.accessToken) }
             #expect(try await service.signInAnew().userID == google.userID)
-            // Whoever lost the answer gets the same session by signing in with the same credentials.
+            // A client that lost the answer gets the same session by signing in with the same credentials.
             let again = try await service.signIn(token: token, provider: "google")
             #expect(again.tokens.sessionID == response.tokens.sessionID)
         }
@@ -111,7 +111,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `If neither is empty nothing changes, nobody is held, and the credentials stay good`() async throws {
+    @Test func `If neither is empty nothing changes, no account is held, and the credentials stay good`() async throws {
         try await Self.run { service, apple, google in
             for (withNumber, inGroup) in [
                 (Set([apple.userID, google.userID]), Set<String>()), ([apple.userID], [google.userID]),
@@ -131,7 +131,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `Both must be proven, and the session a moment ago`() async throws {
+    @Test func `Both accounts must be proven, and the session must be recent`() async throws {
         try await Self.run { service, apple, google in
             for proof in ["fresh", "access_token"] {
                 try await service.setProof(proof, of: apple)
@@ -152,7 +152,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `Accounts with a provider in common stay two, and disabled ones are not moved`() async throws {
+    @Test func `Accounts with a common provider stay two, and disabled ones are not moved`() async throws {
         try await Self.run { service, apple, google in
             let user = try #require(UserID(google.userID))
             try await service.database.execute(
@@ -174,7 +174,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `Metadata and reserved addresses go along where there are none`() async throws {
+    @Test func `Metadata and reserved addresses are moved if the absorbing account has none`() async throws {
         try await Self.run { service, apple, google in
             let change = IdentityV1.UpdateUserMetadataRequest.with { $0.changesJson = #"{"colour":"blue"}"# }
             _ = try await service.client.updateUserMetadata(change, options: service.options(for: google.userID))
@@ -191,7 +191,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `A service that doesn't know the question keeps both`() async throws {
+    @Test func `If a service doesn't know the method, both accounts stay`() async throws {
         try await TestService.run { service in
             let apple = try await service.signInAnew()
             _ = try await service.signInByGoogle()
@@ -202,7 +202,7 @@ struct AbsorptionTests {
         }
     }
 
-    /// As if the process were killed at that point: what it has begun is gone on with by another.
+    /// As if the process were killed at that point: another process continues the work.
     @Test(
         arguments: [
             "before invites.closeIfEmpty", "after invites.closeIfEmpty", "before profile.closeIfEmpty",
@@ -210,7 +210,7 @@ struct AbsorptionTests {
         ],
         [0, 1, 2]
     )
-    func `An absorption that breaks off is gone on with`(point: String, case number: Int) async throws {
+    func `An absorption that is interrupted is continued`(point: String, case number: Int) async throws {
         try await Self.run { service, apple, google in
             // Empty: both; the older, after profile's no to the younger; neither.
             let withNumber = [[], [google.userID], [apple.userID, google.userID]][number]
@@ -222,7 +222,7 @@ struct AbsorptionTests {
                     try await service.linkGoogle(apple.accessToken, token: token)
                 }
                 #expect(try await service.count("absorptions") == 1)
-                // Until its time is over it is left alone, and nothing else happens to the two.
+                // The accounts are left alone until the lease ends, and nothing else happens to them.
                 await service.parts.methods.absorber.round()
                 await expectFailure(.unavailable, "ACCOUNT_HELD") {
                     try await service.linkGoogle(apple.accessToken, token: token)
@@ -257,7 +257,7 @@ struct AbsorptionTests {
     }
 
     @Test(arguments: ["work", "account_closings", "revocations"])
-    func `A move that breaks off leaves all as it was, and is done later`(table: String) async throws {
+    func `A move that fails changes nothing, and is retried later`(table: String) async throws {
         try await Self.run { service, apple, google in
             try await service.database.execute(
                 "ALTER TABLE \(unsafeSQL: table) ADD CONSTRAINT broken CHECK (false) NOT VALID"
@@ -275,7 +275,7 @@ struct AbsorptionTests {
     }
 
     @Test(arguments: [true, false])
-    func `One of the two is deleted meanwhile`(absorber: Bool) async throws {
+    func `One of the two is deleted during the absorption`(absorber: Bool) async throws {
         try await Self.run { service, apple, google in
             _ = service.others.absorptions { $0.lost = ["after invites.closeIfEmpty"] }
             await expectFailure(.unavailable, "ACCOUNT_HELD") {
@@ -288,12 +288,12 @@ struct AbsorptionTests {
             let left = absorber ? google : apple
             #expect(try await service.words("SELECT user_id::text FROM accounts") == [left.userID])
             _ = try await service.check(left.accessToken)
-            // Whoever is left is let go on.
+            // The account that is left is released.
             #expect(service.others.absorptions().held[left.userID] == nil)
         }
     }
 
-    @Test func `A blocked account is not absorbed, and absorbs nobody`() async throws {
+    @Test func `A blocked account is not absorbed, and absorbs no other`() async throws {
         try await Self.run { service, apple, google in
             _ = try await service.block(google.userID)
             let token = try service.googleToken()
@@ -307,7 +307,7 @@ struct AbsorptionTests {
     }
 
     @Test(arguments: [true, false])
-    func `Who is blocked while it goes on is blocked afterwards`(absorber: Bool) async throws {
+    func `An account that is blocked during the absorption is blocked afterwards`(absorber: Bool) async throws {
         try await Self.run { service, apple, google in
             _ = service.others.absorptions { $0.lost = ["after profile.closeIfEmpty"] }
             await expectFailure(.unavailable, "ACCOUNT_HELD") {
@@ -323,7 +323,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `While it isn't decided neither account gets or loses a provider`() async throws {
+    @Test func `Neither account gains or loses a provider before the decision`() async throws {
         try await Self.run { service, apple, google in
             _ = service.others.absorptions { $0.lost = ["after invites.closeIfEmpty"] }
             await expectFailure(.unavailable, "ACCOUNT_HELD") {
@@ -344,7 +344,7 @@ struct AbsorptionTests {
         }
     }
 
-    @Test func `Both ask for each other at once, and one person is left`() async throws {
+    @Test func `Each absorbs the other at the same time, and one account is left`() async throws {
         for _ in 0..<8 {
             try await Self.run { service, apple, google in
                 let (appleToken, googleToken) = (

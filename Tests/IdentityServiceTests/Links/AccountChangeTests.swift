@@ -11,14 +11,14 @@ import Testing
 
 @testable import IdentityService
 
-/// How a change of the ways into an account is reported: in the list of sessions, to webhooks, and to those who watch.
+/// How a linked or unlinked provider is reported: in the list of sessions, to webhooks, and in the stream of changes.
 @Suite(.timeLimit(.minutes(5)))
 struct AccountChangeTests {
     private static func changes(_ token: String, _ service: TestService) async throws -> [IdentityV1.AccountChange] {
         try await service.client.listSessions(.with { $0.accessToken = token }).recentChanges
     }
 
-    @Test func `The list of sessions has the changes of thirty days, and by which device`() async throws {
+    @Test func `The list of sessions has the changes of thirty days, with their devices`() async throws {
         try await TestService.run { service in
             let phone = try await service.signIn(deviceName: "Blue phone", changes: ["jti": "1"]).tokens
             #expect(try await Self.changes(phone.accessToken, service).isEmpty)
@@ -27,7 +27,7 @@ struct AccountChangeTests {
             service.pass(seconds: 10)
             let tablet = try await service.signInAnew()
             try await service.unlink(tablet.accessToken, "google")
-            // Another's are theirs.
+            // Another account's list has its own changes.
             let other = try await service.signInAnew(subject: "002.person")
             #expect(try await Self.changes(other.accessToken, service).isEmpty)
             try await service.linkGoogle(other.accessToken, token: service.googleToken("79"))
@@ -51,7 +51,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test func `A list is bounded, and reads no more of the log than it has`() async throws {
+    @Test func `A list is bounded, and reads no more of the log than it returns`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let user = try #require(UserID(session.userID))
@@ -69,7 +69,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test func `Targets of webhooks are told of both`() async throws {
+    @Test func `Webhook targets are notified of links and unlinks`() async throws {
         try await TestService.run { service in
             let targets = [
                 WebhookTargets.target("links", types: [.providerLinked, .providerUnlinked]),
@@ -94,7 +94,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test func `Those who watch hear of what is changed from then on`() async throws {
+    @Test func `Streams report the changes made after they were opened`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.linkGoogle(session.accessToken, token: service.googleToken("before"))
@@ -119,7 +119,7 @@ struct AccountChangeTests {
         }
     }
 
-    @Test func `Changes beyond a watcher's bound are dropped, and ends of sessions are not`() async throws {
+    @Test func `Changes beyond a stream's limit are dropped, and ends of sessions are not`() async throws {
         let watcher = RevocationWatcher(number: 1, caller: "c")
         let change = AccountChange(
             userID: UserID(high: 1, low: 1),

@@ -50,7 +50,7 @@ struct LinkProofTests {
         }
     }
 
-    @Test func `Where no age is named, any session that is proven will do`() async throws {
+    @Test func `Without a configured age any proven session is accepted`() async throws {
         var limits = SessionLimits()
         limits.deletionSignInSeconds = 0
         try await TestService.run(limits: limits) { service in
@@ -181,7 +181,7 @@ struct LinkProofTests {
         }
     }
 
-    @Test func `What an account absorbed counts from when it came`() async throws {
+    @Test func `An absorbed provider counts from its own link`() async throws {
         try await TestService.run { service in
             // The thief's own account is older than the one that they got into.
             _ = try await service.signInByGoogle("thief")

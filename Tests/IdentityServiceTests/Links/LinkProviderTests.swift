@@ -10,9 +10,9 @@ import Testing
 
 @testable import IdentityService
 
-/// A further provider opens an account.
+/// Links another provider to an account.
 struct LinkProviderTests {
-    @Test func `A linked provider opens the account, and the audit log tells of it`() async throws {
+    @Test func `A linked provider signs in to the account, and the audit log has the link`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let account = try await service.linkGoogle(session.accessToken, token: service.googleToken())
@@ -20,7 +20,7 @@ struct LinkProviderTests {
             #expect(account.identities.map(\.provider) == ["apple", "google"])
             #expect(account.identities[1].email == "maria@example.com" && account.identities[1].emailVerified)
             #expect(try await service.account(session.userID) == account)
-            // The session that asked goes on.
+            // The session that made the request stays valid.
             _ = try await service.check(session.accessToken)
 
             let again = try await service.signIn(token: service.googleToken(), provider: "google")
@@ -36,7 +36,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `An e-mail links nothing`() async throws {
+    @Test func `An equal e-mail links nothing`() async throws {
         try await TestService.run { service in
             let apple = try await service.signIn(changes: [
                 "email": "maria@example.com", "is_private_email": "false",
@@ -46,13 +46,13 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `What is linked already is a success, and nothing changes`() async throws {
+    @Test func `Linking again succeeds, and changes nothing`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let token = try service.googleToken()
             let first = try await service.linkGoogle(session.accessToken, token: token)
             service.pass(seconds: 1)
-            // The same credentials, since the answer was lost, and others.
+            // With the same credentials, as after a lost answer, and with others.
             for text in [token, try service.googleToken(), try service.googleToken("77", ["email": "new@example.com"])]
             {
                 #expect(try await service.linkGoogle(session.accessToken, token: text) == first)
@@ -61,7 +61,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Where the app asks for it, what linked opens a session of the account, once`() async throws {
+    @Test func `On request, the linking credentials open a session of the account, once`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let token = try service.googleToken()
@@ -90,7 +90,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Credentials that signed the account in before open no second session by linking`() async throws {
+    @Test func `Credentials that had signed the account in open no second session by linking`() async throws {
         try await TestService.run { service in
             let used = try service.provider.appleToken(at: service.clock, ["jti": "used"])
             let session = try await service.signIn(token: used).tokens
@@ -107,7 +107,7 @@ struct LinkProviderTests {
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await link(used, true) }
             #expect(try await !link(used, false).hasTokens)
             #expect(try await service.count("sessions") == 1)
-            // Fresh ones do, once.
+            // Fresh credentials do, once.
             let fresh = try service.provider.appleToken(at: service.clock, ["jti": "fresh"])
             let opened = try await link(fresh, true).tokens
             #expect(try await link(fresh, true).tokens.sessionID == opened.sessionID)
@@ -115,7 +115,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Credentials that linked buy no session, here or anywhere`() async throws {
+    @Test func `Credentials used for linking open no session, here or in another account`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let token = try service.googleToken()
@@ -128,13 +128,13 @@ struct LinkProviderTests {
                     ($0.provider, $0.idToken, $0.nonce, $0.create) = ("google", token, TestProvider.rawNonce, false)
                 }
             }
-            // Nor do they link another account, also once they are free.
+            // They don't link another account either, even after they are unlinked.
             try await service.unlink(session.accessToken, "google")
             let other = try await service.signInAnew(subject: "002.person")
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") {
                 try await service.linkGoogle(other.accessToken, token: token)
             }
-            // And those that signed in link nothing.
+            // Credentials that signed in link nothing.
             let used = try service.googleToken("78")
             let stranger = try await service.signIn(token: used, provider: "google").tokens
             try await service.delete(stranger.accessToken)
@@ -145,8 +145,8 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `An identity of another account is taken, and its credentials stay good`() async throws {
-        // Recent enough to link, and too old for one to absorb the other.
+    @Test func `Another account's identity is refused, and its credentials stay good`() async throws {
+        // Recent enough to link, and too old for an absorption.
         var limits = SessionLimits()
         limits.deletionSignInSeconds = 0
         try await TestService.run(limits: limits) { service in
@@ -165,7 +165,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `An account has one identity of a provider`() async throws {
+    @Test func `An account has one identity per provider`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.linkGoogle(session.accessToken, token: service.googleToken("77"))
@@ -182,7 +182,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Credentials are judged as a sign-in's`() async throws {
+    @Test func `Credentials are verified as for a sign-in`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let forged = try SigningKey.generateP256()
@@ -209,7 +209,7 @@ struct LinkProviderTests {
             await expectFailure(.invalidArgument, "CREDENTIALS_MISSING") {
                 try await service.link(session.accessToken) { $0.provider = "google" }
             }
-            // From before the end of all sessions.
+            // A token from before the end of all sessions.
             let old = try service.googleToken()
             service.pass(seconds: 2)
             try await service.endAllSessions()
@@ -222,7 +222,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `A code is spent once, and whoever lost the answer is told again`() async throws {
+    @Test func `A code is spent once, and a repeated request gets the same answer`() async throws {
         try await TestService.runWithAudiences { service in
             let session = try await service.signInByGoogle()
             service.pass(seconds: 1)
@@ -243,7 +243,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Nobody links without proof`() async throws {
+    @Test func `Linking needs proof`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
             let session = try await service.signInByGoogle()
             await expectFailure(.unauthenticated, "PROOF_REQUIRED") {
@@ -252,7 +252,7 @@ struct LinkProviderTests {
                     ($0.unproven.dialect, $0.unproven.subject) = ("wordpress", "001.person")
                 }
             }
-            // Whoever shows nothing has a session that links nothing.
+            // A session without proof links nothing.
             let unproven = try await service.signIn { request in
                 (request.unproven.dialect, request.unproven.subject) = ("wordpress", "002.person")
                 request.tokenStyle = .singleForSession
@@ -266,7 +266,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `A provider that was registered without proof is proven by linking it`() async throws {
+    @Test func `Linking a provider that was registered without proof proves it`() async throws {
         try await TestService.run(unprovenDialects: ["wordpress"]) { service in
             try await service.signIn { request in
                 (request.unproven.dialect, request.unproven.subject) = ("wordpress", "001.person")
@@ -286,7 +286,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `Tickets of a browser link once, and whoever lost the answer is told again`() async throws {
+    @Test func `A browser's tickets link once, and a repeated request gets the same answer`() async throws {
         try await TestService.run(providers: WebSignInTests.providers()) { service in
             let session = try await service.signInByGoogle()
             let other = try await service.signInByGoogle("78")
@@ -308,7 +308,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `A name that was told while the keys were away is kept`() async throws {
+    @Test func `A name that was sent while the keys couldn't be fetched is kept`() async throws {
         try await TestService.run { service in
             let session = try await service.signInByGoogle()
             let token = try service.provider.appleToken(at: service.clock)
@@ -325,7 +325,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `A provider's account that is disabled is linked to none`() async throws {
+    @Test func `A disabled identity can't be linked`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.linkGoogle(session.accessToken, token: service.googleToken())
@@ -339,7 +339,7 @@ struct LinkProviderTests {
         }
     }
 
-    @Test func `A session that is over links nothing`() async throws {
+    @Test func `A session that has ended links nothing`() async throws {
         try await TestService.run { service in
             let ended = try await service.signInAnew()
             let deleted = try await service.signInAnew(subject: "002.person")

@@ -10,7 +10,7 @@ import Testing
 
 /// Links, unlinks, sign-ins and deletions at the same moment.
 struct LinkRaceTests {
-    /// Runs both at once; the reasons of those that were refused.
+    /// Runs both at once, and returns the reasons of the refusals.
     private static func together(_ bodies: [@Sendable () async throws -> Void]) async throws -> [String] {
         try await withThrowingTaskGroup(of: String?.self) { tasks in
             for body in bodies {
@@ -28,7 +28,7 @@ struct LinkRaceTests {
         }
     }
 
-    /// Each account has its identities, each identity and session its account.
+    /// Expects that each account has its identities, and each identity and session its account.
     private static func expectWhole(_ service: TestService) async throws {
         #expect(
             try await service.count("accounts") == service.count("(SELECT DISTINCT user_id FROM provider_identities) x")
@@ -39,8 +39,8 @@ struct LinkRaceTests {
         #expect(try await service.count(twice) == 0)
     }
 
-    @Test func `Two who want each other's identity both fail, and none waits for ever`() async throws {
-        // Recent enough to link, and too old for one to absorb the other.
+    @Test func `Two accounts that each link the other's identity both fail, and neither waits for ever`() async throws {
+        // Recent enough to link, and too old for an absorption.
         var limits = SessionLimits()
         limits.deletionSignInSeconds = 0
         try await TestService.run(limits: limits) { service in
@@ -65,7 +65,7 @@ struct LinkRaceTests {
         }
     }
 
-    @Test func `Of many accounts that want one identity one gets it`() async throws {
+    @Test func `Of many accounts that link one identity one gets it`() async throws {
         try await TestService.run { service in
             for round in 0..<8 {
                 var sessions: [IdentityV1.SessionTokens] = []
@@ -76,7 +76,7 @@ struct LinkRaceTests {
                     }
                 }
                 let reasons = try await Self.together(bodies)
-                // Those who lost ask, one at a time, whether one account may absorb the other.
+                // The losers check, one at a time, whether one account may absorb the other.
                 #expect(reasons.count == 3 && Set(reasons).isSubset(of: ["IDENTITY_TAKEN", "ACCOUNT_HELD"]))
             }
             try await Self.expectWhole(service)
@@ -118,7 +118,7 @@ struct LinkRaceTests {
         }
     }
 
-    @Test func `A link meets a first sign-in by the same identity, and one of them has it`() async throws {
+    @Test func `A link and a first sign-in with the same identity race, and one of them gets it`() async throws {
         try await TestService.run { service in
             for round in 0..<12 {
                 let session = try await service.signInAnew(subject: "\(round)")
@@ -132,8 +132,8 @@ struct LinkRaceTests {
         }
     }
 
-    /// A deletion locks what it deletes, a sign-in by a provider that was linked in that moment too.
-    @Test func `Links, unlinks, sign-ins, sign-outs and deletions at one moment leave whole accounts`() async throws {
+    /// A deletion locks the rows it deletes; so does a sign-in by a provider that was just linked.
+    @Test func `Concurrent links, unlinks, sign-ins, sign-outs and deletions leave whole accounts`() async throws {
         try await TestService.run { service in
             for round in 0..<12 {
                 let session = try await service.signInAnew(subject: "a\(round)")
@@ -158,7 +158,7 @@ struct LinkRaceTests {
     }
 
     @Test(arguments: ["security_events", "sign_ins", "provider_identities"])
-    func `A link that breaks off anywhere leaves all as it was`(table: String) async throws {
+    func `A link that fails at any step changes nothing`(table: String) async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             let token = try service.googleToken()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import IdentityService
 
-/// An account that was to be absorbed is gone when it comes to it.
+/// An account is deleted shortly before its absorption.
 struct LostAbsorptionTests {
-    @Test func `The account that absorbs isn't deleted any more where that was scheduled`() async throws {
+    @Test func `The absorbing account's scheduled deletion is cancelled`() async throws {
         try await AbsorptionTests.run { service, apple, google in
             _ = service.others.absorptions { $0.withNumber = [apple.userID] }
             for weak in [try await service.signInAnew(), google] {
@@ -30,7 +30,9 @@ struct LostAbsorptionTests {
         }
     }
 
-    @Test func `Whose other account is deleted in the last moment is told so, and links it next time`() async throws {
+    @Test func `If the other account is deleted at the last moment, the link fails and succeeds the next time`()
+        async throws
+    {
         try await AbsorptionTests.run { service, apple, google in
             try await service.database.execute(
                 """

@@ -9,7 +9,7 @@ import Testing
 
 /// A provider opens an account no more.
 struct UnlinkProviderTests {
-    @Test func `What the provider opened ends, and its person is new`() async throws {
+    @Test func `The provider's sessions end, and its person is new`() async throws {
         try await TestService.run { service in
             let apple = try await service.signInAnew()
             try await service.linkGoogle(apple.accessToken, token: service.googleToken())
@@ -46,7 +46,7 @@ struct UnlinkProviderTests {
         }
     }
 
-    @Test func `What the provider granted is to be revoked, and nothing of another`() async throws {
+    @Test func `The provider's tokens are revoked, and no other's`() async throws {
         try await TestService.run { service in
             let apple = try await service.signInAnew()
             try await service.linkGoogle(apple.accessToken, token: service.googleToken())
@@ -99,7 +99,7 @@ struct UnlinkProviderTests {
         }
     }
 
-    @Test func `Nobody unlinks what is another's`() async throws {
+    @Test func `Another account's provider can't be unlinked`() async throws {
         try await TestService.run { service in
             let apple = try await service.signInAnew()
             let google = try await service.signInByGoogle()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What is taken, stored and refused of what providers tell, and what it does then.
+/// Which notices of providers are accepted, stored and refused, and their effects.
 struct AcceptNoticeTests {
     private func isSessionAlive(_ service: TestService, _ session: IdentityV1.SignInResponse) async throws -> Bool {
         do {
@@ -21,13 +21,13 @@ struct AcceptNoticeTests {
     }
 
     @Test(arguments: ["consent-revoked", "account-delete", "account-deleted"])
-    func `Who left the app at Apple is signed out, and signs in anew`(type: String) async throws {
+    func `A user who left the app at Apple is signed out, and can sign in again`(type: String) async throws {
         try await TestService.run { service in
             let session = try await service.signIn()
             let other = try await service.signIn(subject: "001.other")
             service.pass(seconds: 5)
             let notice = TestNotice(type: type, atSeconds: service.clock.nowSeconds)
-            // Made before the person left: it must not bring them back.
+            // Issued before the person left: it must not sign them in again.
             let before = try service.provider.appleToken(
                 at: service.clock,
                 ["iat": .integer(service.clock.nowSeconds - 1)]
@@ -57,7 +57,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `A message is stored before it is answered, once, and forgotten about whom when it is applied`()
+    @Test func `A notice is stored once, before the answer, and its subject is deleted when it is applied`()
         async throws
     {
         try await TestService.run { service in
@@ -80,13 +80,13 @@ struct AcceptNoticeTests {
                     #"notices_applied_total{notice="consent_revoked",person="known"} 1"#,
                 ]
             )
-            // No address of a person, and nothing else that the message told.
+            // Neither a person's address nor anything else from the notice.
             let text = try await service.database.query("SELECT string_agg(n::text, ' ') FROM provider_notices n")
             #expect(try #require(text.first).decode(0, as: String.self).contains("privaterelay") == false)
         }
     }
 
-    @Test func `Forged and foreign messages are refused, counted, and leave nothing`() async throws {
+    @Test func `Forged and foreign notices are refused and counted, and leave nothing`() async throws {
         try await TestService.run { service in
             let session = try await service.signIn()
             let now = service.clock.nowSeconds
@@ -129,7 +129,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `Messages by unknown keys have keys fetched no more often than sign-ins do`() async throws {
+    @Test func `Notices with unknown keys fetch keys no more often than sign-ins do`() async throws {
         try await TestService.run { service in
             _ = try await service.signIn()
             let fetches = service.provider.fetchCount
@@ -144,7 +144,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `When the keys can't be had the message must come again`() async throws {
+    @Test func `If the keys can't be fetched, the sender must retry the notice`() async throws {
         try await TestService.run { service in
             service.provider.setDown(true)
             let notice = TestNotice(atSeconds: service.clock.nowSeconds)
@@ -157,7 +157,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `A hijacked account ends its sessions and signs in nobody until it is enabled`() async throws {
+    @Test func `A hijacked account ends its sessions and can't sign in until it is enabled`() async throws {
         try await TestService.run { service in
             let session = try await service.signInWithGoogle()
             service.pass(seconds: 5)
@@ -175,7 +175,7 @@ struct AcceptNoticeTests {
                 _ = try await service.signInWithGoogle()
             }
             #expect(try await service.account(session.tokens.userID).identities.first?.disabled == true)
-            // Nothing of the refused sign-in is used up.
+            // The refused sign-in uses up nothing.
             #expect(try await service.count("sign_ins") == 1)
             try await service.accept(.google("account-enabled", id: "2", at: service.clock.nowSeconds))
             await service.notices.applyDue()
@@ -185,7 +185,7 @@ struct AcceptNoticeTests {
     }
 
     @Test(arguments: ["bulk-account", nil])
-    func `An account that is disabled otherwise keeps its sessions and signs in nobody`(reason: String?) async throws {
+    func `An account disabled for another reason keeps its sessions and can't sign in`(reason: String?) async throws {
         try await TestService.run { service in
             let session = try await service.signInWithGoogle()
             service.pass(seconds: 5)
@@ -201,7 +201,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `A look by credentials of a disabled account is refused as a sign-in is`() async throws {
+    @Test func `A lookup by credentials of a disabled account is refused like a sign-in`() async throws {
         try await TestService.run { service in
             _ = try await service.signInWithGoogle()
             service.pass(seconds: 5)
@@ -219,7 +219,7 @@ struct AcceptNoticeTests {
             await expectFailure(.unauthenticated, "PROVIDER_ACCOUNT_DISABLED") {
                 _ = try await service.client.findAccount(request)
             }
-            // Enabled again, with tokens from before counting no more.
+            // Enabled again; tokens from before stay rejected.
             try await service.database.execute(
                 "UPDATE provider_identities SET disabled_at = NULL, tokens_from = now() + interval '100 years'"
             )
@@ -229,7 +229,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `Events that ask for nothing are recorded or logged and change nothing`() async throws {
+    @Test func `Events without a required action are recorded or logged and change nothing`() async throws {
         try await TestService.run { service in
             let session = try await service.signInWithGoogle()
             let now = service.clock.nowSeconds
@@ -249,7 +249,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `Mail to a relay address is marked, and another address begins anew`() async throws {
+    @Test func `A relay address is marked when its mail is disabled, and a new address is unmarked`() async throws {
         try await TestService.run { service in
             let session = try await service.signIn()
             func isUnreachable() async throws -> Bool? {
@@ -275,7 +275,7 @@ struct AcceptNoticeTests {
         }
     }
 
-    @Test func `A relay address is told to its person alone, and so is nothing of what Apple guesses a secret`()
+    @Test func `Only the account itself can read its relay address and what Apple guesses about the user`()
         async throws
     {
         try await TestService.run { service in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What is stored is applied wholly and once, whatever happens meanwhile.
+/// A stored notice is applied completely and once, whatever happens meanwhile.
 struct NoticeApplierTests {
     private func state(_ service: TestService) async throws -> [String] {
         let rows = try await service.database.query(
@@ -24,12 +24,12 @@ struct NoticeApplierTests {
         return try rows.map { try $0.decode(0, as: String.self) }
     }
 
-    /// A process that ends within a transaction leaves what a transaction that fails leaves.
+    /// A process that ends within a transaction leaves the same state as a transaction that fails.
     @Test(arguments: [
         "UPDATE ON provider_identities", "UPDATE ON sessions", "INSERT ON revocations", "INSERT ON security_events",
         "UPDATE OF applied_at ON provider_notices",
     ])
-    func `Whatever step fails, nothing is done, and then all of it once`(step: String) async throws {
+    func `A failure at any step applies nothing, and the retry applies all of it once`(step: String) async throws {
         try await TestService.run { service in
             _ = try await service.signInWithGoogle()
             let now = service.clock.nowSeconds
@@ -48,7 +48,7 @@ struct NoticeApplierTests {
             await service.notices.applyDue()
             #expect(try await state(service) == before)
             #expect(service.noticeCounts.contains("notice_failures_total 1"))
-            // It is put off, so that it holds up nobody else's.
+            // The retry is delayed, so that other notices don't wait.
             await service.notices.applyDue()
             #expect(service.noticeCounts.contains("notice_failures_total 1"))
             try await service.database.execute("DROP TRIGGER fails ON \(unsafeSQL: table)")
@@ -60,7 +60,7 @@ struct NoticeApplierTests {
         }
     }
 
-    @Test func `What a process stored that was killed then is applied by another one`() async throws {
+    @Test func `A notice stored by a process that was killed is applied by another one`() async throws {
         try await TestService.run { service in
             _ = try await service.signIn()
             try await service.accept(TestNotice(atSeconds: service.clock.nowSeconds))
@@ -78,7 +78,7 @@ struct NoticeApplierTests {
         }
     }
 
-    @Test func `Many at once apply each message once, and store it once`() async throws {
+    @Test func `Many concurrent processes apply and store each notice once`() async throws {
         try await TestService.run { service in
             for number in 0..<20 { _ = try await service.signIn(subject: "001.\(number)") }
             let now = service.clock.nowSeconds
@@ -103,9 +103,9 @@ struct NoticeApplierTests {
         }
     }
 
-    /// Notices come late, twice and in any order: what was told last holds.
+    /// Notices arrive late, twice and in any order: the one with the latest time counts.
     @Test(arguments: 1...12)
-    func `In whatever order notices come, the latest word holds`(seed: UInt64) async throws {
+    func `Whatever the order of arrival, the latest notice counts`(seed: UInt64) async throws {
         var random = SplitMix(state: seed)
         try await TestService.run { service in
             let session = try await service.signInWithGoogle()
@@ -131,7 +131,7 @@ struct NoticeApplierTests {
         }
     }
 
-    @Test func `A sign-in at the same moment is ended, or refused`() async throws {
+    @Test func `A concurrent sign-in is ended or refused`() async throws {
         for round in 0..<10 {
             try await TestService.run { service in
                 _ = try await service.signInWithGoogle()
@@ -146,7 +146,7 @@ struct NoticeApplierTests {
         }
     }
 
-    @Test func `Messages are forgotten after sixty days, applied or not`() async throws {
+    @Test func `Notices are deleted after sixty days, applied or not`() async throws {
         try await TestService.run { service in
             try await service.accept(TestNotice(atSeconds: service.clock.nowSeconds))
             service.clock.advance(seconds: ProviderNotice.rememberedSeconds - 1)
@@ -159,7 +159,7 @@ struct NoticeApplierTests {
         }
     }
 
-    @Test func `A message that was applied is forgotten without a word`() async throws {
+    @Test func `A notice that was applied is deleted without a log entry`() async throws {
         try await TestService.run { service in
             try await service.accept(TestNotice(atSeconds: service.clock.nowSeconds))
             await service.notices.applyDue()
@@ -171,7 +171,7 @@ struct NoticeApplierTests {
     }
 }
 
-/// A generator that a seed begins.
+/// A generator with a seed.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -6,14 +6,14 @@ import Testing
 
 @testable import IdentityService
 
-/// What Apple or Google tells of somebody, signed as the test wants it.
+/// A signed notice from Apple or Google.
 struct TestNotice {
     var sender = NoticeSender.apple
     var type = "consent-revoked"
     var subject = "001.person"
     var identifier = "j-1"
     var reason: String?
-    /// When it happened, in Unix seconds.
+    /// When the event happened, in Unix seconds.
     var atSeconds: Int64
 
     private static let risc = "https://schemas.openid.net/secevent/risc/event-type/"
@@ -57,7 +57,7 @@ struct TestNotice {
 extension TestService {
     var notices: NoticeApplier { parts.methods.notices }
 
-    /// Takes a message; returns whether it was known.
+    /// Accepts a notice; returns whether it was a repetition.
     @discardableResult
     func accept(_ notice: TestNotice, _ changes: [String: JSONValue?] = [:], key: SigningKey? = nil) async throws
         -> Bool
@@ -68,7 +68,7 @@ extension TestService {
         return try await client.acceptNotice(request).knownBefore
     }
 
-    /// Google's token for the person of ``TestNotice/google(_:reason:id:at:)``, of this moment.
+    /// Google's token for the person of ``TestNotice/google(_:reason:id:at:)``, issued now.
     func signInWithGoogle() async throws -> IdentityV1.SignInResponse {
         let claims: JSONObject = [
             "iss": "https://accounts.google.com", "aud": "example.apps.googleusercontent.com", "sub": "77",
@@ -78,7 +78,7 @@ extension TestService {
         return try await signIn(token: try provider.key.signedToken(claims: claims), provider: "google")
     }
 
-    /// The counters of notices that aren't zero, without the names' beginning.
+    /// The nonzero counters of notices, without their common prefix.
     var noticeCounts: Set<String> {
         var text = MetricsText()
         notices.metrics.write(to: &text)

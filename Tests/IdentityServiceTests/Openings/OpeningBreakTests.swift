@@ -10,14 +10,14 @@ import Testing
 
 @testable import IdentityService
 
-/// An opening that breaks off, or meets something else, comes to one end.
+/// An opening that is interrupted, or races with something else, reaches one end.
 struct OpeningBreakTests {
-    /// As if the process were killed at that point: what it has begun is gone on with by another.
+    /// As if the process were killed at that point: another process continues the work.
     @Test(arguments: [
         "before invites.closeIfEmpty", "after invites.closeIfEmpty", "before profile.closeIfEmpty",
         "after profile.closeIfEmpty",
     ])
-    func `A sign-in is told to try again while it isn't decided, and its credentials stay good`(point: String)
+    func `A sign-in must be retried while the opening isn't decided, and its credentials stay good`(point: String)
         async throws
     {
         try await ImportedPerson.run { person in
@@ -27,7 +27,7 @@ struct OpeningBreakTests {
             for _ in 0..<2 {
                 await expectFailure(.unavailable, "ACCOUNT_HELD") { _ = try await service.signIn(token: token) }
             }
-            // New credentials with the number are as good, and use up nothing either.
+            // New credentials with the number get the same error, and use up nothing either.
             let other = try person.token()
             await expectFailure(.unavailable, "ACCOUNT_HELD") { _ = try await service.signIn(token: other) }
             #expect(try await service.count("sign_ins") == 0)
@@ -44,7 +44,7 @@ struct OpeningBreakTests {
     }
 
     @Test(arguments: ["after invites.closeIfEmpty", "before profile.closeIfEmpty", "after profile.closeIfEmpty"])
-    func `An assertion is accepted while it isn't decided`(point: String) async throws {
+    func `An assertion is accepted while the opening isn't decided`(point: String) async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
@@ -59,9 +59,7 @@ struct OpeningBreakTests {
     }
 
     @Test
-    func `While profile is away the person is in an account of their own, which is opened into the old one later`()
-        async throws
-    {
+    func `While profile is down the user has a new account, which is merged into the old one later`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             service.others.fail("profile", .unavailable)
@@ -75,7 +73,7 @@ struct OpeningBreakTests {
         }
     }
 
-    @Test func `The move breaks off, and the number is told of the old account once it is done`() async throws {
+    @Test func `The move fails, and profile gets the number for the old account once the move is done`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             try await service.database.execute(
@@ -84,7 +82,7 @@ struct OpeningBreakTests {
             let token = try person.token()
             await expectFailure(.unavailable, "ACCOUNT_HELD") { _ = try await service.signIn(token: token) }
             #expect(try await service.words("SELECT state FROM absorptions") == ["moving"])
-            // The relay meets an account that profile has closed, and waits.
+            // The relay delivers for an account that profile has closed, and waits.
             try await service.relayingProofs {
                 try await eventually("it waits") {
                     try await service.count("work WHERE queue = 'phone_proofs' AND failure IS NOT NULL") == 1
@@ -98,12 +96,12 @@ struct OpeningBreakTests {
         }
     }
 
-    @Test func `One that lies idle is given up before the point of no return, and judged anew`() async throws {
+    @Test func `An idle opening is given up before the point of no return, and decided again`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
             let claimant = session.tokens.userID
-            // As a process has left it that was killed, or waited for invites for long.
+            // The state left by a process that was killed, or that waited long for invites.
             func begin() async throws {
                 _ = try await service.parts.methods.store.beginOpening(
                     service.parts.methods.identifiers.make(),
@@ -121,7 +119,7 @@ struct OpeningBreakTests {
             #expect(try await service.count("accounts") == 2)
             let known = service.others.absorptions()
             #expect(known.held.isEmpty && known.closed.isEmpty)
-            // Nor once the account was blocked, or is another's.
+            // Nor after the account was blocked, or belongs to another.
             for hindrance in [OpeningTests.Hindrance.blocked, .hasProvider] {
                 try await begin()
                 try await hindrance.apply(person, claimant)
@@ -135,13 +133,13 @@ struct OpeningBreakTests {
         }
     }
 
-    /// What happens to one of the two while it isn't decided, and what is left then.
+    /// What happens to one of the two accounts before the decision, and the expected result.
     enum Meanwhile: String, CaseIterable, Sendable {
         case oldDeleted, oldBlocked, ownDeleted, ownBlocked
     }
 
     @Test(arguments: Meanwhile.allCases, ["after invites.closeIfEmpty", "after profile.closeIfEmpty"])
-    func `What happens to one of the two meanwhile lets nobody in who mustn't`(
+    func `A concurrent change of either account lets no unauthorized person in`(
         meanwhile: Meanwhile,
         point: String
     ) async throws {
@@ -173,7 +171,7 @@ struct OpeningBreakTests {
                     try await service.words("SELECT kind FROM security_events WHERE kind = 'account_opened'").isEmpty
                 )
             case .oldBlocked, .ownBlocked:
-                // Past the point of no return the account is the person's, and closed; before it there are two still.
+                // Past the point of no return the account is the person's, and closed; before it there are still two.
                 #expect(accounts == (isDecided ? [person.old] : [own, person.old].sorted()))
                 if isDecided || meanwhile == .ownBlocked {
                     await expectFailure(.permissionDenied, "ACCOUNT_BLOCKED") {
@@ -188,7 +186,7 @@ struct OpeningBreakTests {
     }
 
     @Test(arguments: 1...6)
-    func `Of two who prove the number at one moment one is in the old account`(round: Int) async throws {
+    func `Of two users who prove the number at the same moment one gets the old account`(round: Int) async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let subjects = ["001.person", "002.person"]
@@ -225,7 +223,7 @@ struct OpeningBreakTests {
     }
 
     @Test(arguments: 1...6)
-    func `Who signs in, asserts and is relayed at one moment is in the old account once`(round: Int) async throws {
+    func `Concurrent sign-ins, assertions and relays of one user give the old account once`(round: Int) async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
@@ -235,7 +233,7 @@ struct OpeningBreakTests {
                 await withTaskGroup { tasks in
                     for token in tokens { tasks.addTask { _ = try? await service.signIn(token: token) } }
                     for _ in 0..<2 { tasks.addTask { _ = try? await service.prove(text, by: session) } }
-                    // And whoever imports does it again.
+                    // The import is repeated meanwhile.
                     tasks.addTask { _ = try? await service.importAccount("1001") }
                     tasks.addTask {
                         let identity = ImportedIdentity(provider: "apple", subject: "001.person")
@@ -256,7 +254,7 @@ struct OpeningBreakTests {
         }
     }
 
-    @Test func `Whoever was absorbed by a third account meanwhile opens it for that one, which isn't empty`()
+    @Test func `If a third account absorbed the new one meanwhile and isn't empty, the number is in conflict`()
         async throws
     {
         try await ImportedPerson.run { person in
@@ -266,7 +264,7 @@ struct OpeningBreakTests {
             service.pass(seconds: 1)
             service.others.fail("profile", .unavailable)
             let own = try await service.signIn(token: person.token())
-            // The proof waits while the account is linked away.
+            // The proof waits while the account is absorbed.
             let token = try person.token()
             _ = try await service.linkResponse(google.accessToken, token: token, provider: "apple")
             service.others.fail("profile", nil)

@@ -11,9 +11,9 @@ import Testing
 
 @testable import IdentityService
 
-/// Whoever proves the number of an imported account that nobody can sign in to is in it.
+/// A user who proves the number of an imported account without identities gets that account.
 struct OpeningTests {
-    @Test func `A sign-in with the number finds the old account, and the audit log tells how`() async throws {
+    @Test func `A sign-in with the number finds the old account, and the audit log says how`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let token = try person.token()
@@ -24,7 +24,7 @@ struct OpeningTests {
             let closed = try await service.words("SELECT user_id || ' ' || why FROM account_closings")
             let absorbed = try #require(service.others.proofs.first).userID
             #expect(closed == ["\(absorbed) absorbed"])
-            // The number is proven to be the old account's now, by which no further account is opened.
+            // The number is proven for the old account now, and opens no further account.
             #expect(service.others.proofs.map(\.userID) == [absorbed, person.old])
             #expect(service.others.proofs.map(\.phoneNumber) == [ImportedPerson.number, ImportedPerson.number])
             #expect(try await service.phoneEvents() == ["phone_proven \(person.old) {\"proof\": \"provider\"}"])
@@ -34,19 +34,19 @@ struct OpeningTests {
                     #"account_opened \#(person.old) {"by": "provider", "absorbed": "\#(absorbed)", "providers": ["apple"]}"#,
                 ]
             )
-            // The answer was lost: the same token gets the same session. And from then on it is a usual account.
+            // The same token, as after a lost answer, gets the same session. From then on it is a usual account.
             #expect(try await service.signIn(token: token).tokens.sessionID == answer.tokens.sessionID)
             service.pass(seconds: 60)
             #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
             #expect(try await service.signInAnew().userID == person.old)
-            #expect(service.others.proofs.count == 2, "the number is no news")
+            #expect(service.others.proofs.count == 2, "the number was known")
             try await service.operators().find(.importedID("test:1001")).accounts.forEach {
                 #expect($0.identities.map(\.provider) == ["apple"])
             }
         }
     }
 
-    @Test func `An assertion opens it too, and the session that told it is over`() async throws {
+    @Test func `An assertion opens it too, and ends the session that presented it`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
@@ -57,7 +57,7 @@ struct OpeningTests {
                 _ = try await service.check(session.tokens.accessToken)
             }
             #expect(try await service.phoneEvents() == ["phone_proven \(person.old) {\"proof\": \"assertion\"}"])
-            // Replayed, by the proof of the caller that is good for some seconds still, or in the new session.
+            // Replayed with the caller's proof, which is still good for some seconds, or in the new session.
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.prove(text, by: session) }
             service.pass(seconds: 1)
             let again = try await service.signIn()
@@ -71,7 +71,7 @@ struct OpeningTests {
         }
     }
 
-    /// Apple, whose tokens without nonce sign in too, and Google.
+    /// Apple, which here also accepts tokens without a nonce, and Google.
     private static func providersOfBareTokens() throws -> [ProviderConfiguration] {
         let apple = try ProviderPolicy(
             name: .apple,
@@ -89,12 +89,12 @@ struct OpeningTests {
     }
 
     @Test(arguments: [true, false])
-    func `The sign-in that brings the number must be proven itself, whatever else its account has`(isProven: Bool)
+    func `The sign-in with the number must be proven itself, whatever else its account has`(isProven: Bool)
         async throws
     {
         try await ImportedPerson.run(providers: Self.providersOfBareTokens()) { person in
             let service = person.service
-            // A thief's account with a proven session, to which the person's identity was linked by a leaked token.
+            // A thief's account has a proven session. The person's identity was linked to it by a leaked token.
             let thief = try await service.signInByGoogle("thief")
             let user = try #require(UserID(thief.userID))
             try await service.database.execute(
@@ -125,7 +125,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `An assertion opens nothing in a session that a token alone opened`() async throws {
+    @Test func `An assertion opens nothing in a session that was opened by a token alone`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let proven = try await service.signIn()
@@ -135,13 +135,13 @@ struct OpeningTests {
             let text = try person.assertion(of: bare)
             await expectFailure(.alreadyExists, "PHONE_TAKEN") { _ = try await service.prove(text, by: bare) }
             try await person.expectNothingUnderWay()
-            // The same assertion in a session that is proven.
+            // The same assertion in a proven session.
             await expectFailure(.unauthenticated, "ACCOUNT_OPENED") { _ = try await service.prove(text, by: proven) }
             try await person.expectOpen()
         }
     }
 
-    /// Why an account stays closed that profile says may be opened.
+    /// Why an account stays closed although profile allows to open it.
     enum Hindrance: String, CaseIterable, Sendable {
         case native, gone, blocked, hasProvider, hasSession
         case claimantBare, claimantDisabled, claimantHasNumber, claimantHasGroup
@@ -178,7 +178,7 @@ struct OpeningTests {
     }
 
     @Test(arguments: Hindrance.allCases)
-    func `Where anything is uncertain it is a dispute, and nothing changes`(hindrance: Hindrance) async throws {
+    func `Any uncertainty is a dispute, and nothing changes`(hindrance: Hindrance) async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
@@ -196,12 +196,12 @@ struct OpeningTests {
             #expect(known.held.isEmpty && known.closed.isEmpty)
             #expect(try await service.phoneEvents() == ["phone_conflict \(claimant) {\"proof\": \"assertion\"}"])
             #expect(try await !person.openings().contains { $0.hasPrefix("account_opened") })
-            // Whoever proved it goes on in their own account.
+            // The user who proved the number continues in their own account.
             #expect(try await service.check(session.tokens.accessToken).userID == claimant)
         }
     }
 
-    @Test func `A sign-in goes on in an account that can't be absorbed`() async throws {
+    @Test func `If its account can't be absorbed, a sign-in continues there`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let before = try await service.signIn()
@@ -220,7 +220,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `A second person who proves the number is a dispute once it is open`() async throws {
+    @Test func `If a second person proves the number after the opening, it is a dispute`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
@@ -236,7 +236,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `All providers of the account go along, and what an app keeps with it`() async throws {
+    @Test func `All providers of the account are moved, with the app's data`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let session = try await service.signIn()
@@ -254,7 +254,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `While invites of the version before doesn't know the question it is a dispute`() async throws {
+    @Test func `If an earlier version of invites doesn't know the method, it is a dispute`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             _ = service.others.absorptions { $0.unknown = ["invites.closeIfEmpty"] }
@@ -265,7 +265,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `A person who is asked for without an account finds none, and opens nothing`() async throws {
+    @Test func `A lookup of a person without an account finds none, and opens nothing`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let token = try person.token()

@@ -12,7 +12,7 @@ import Testing
 
 @testable import IdentityService
 
-/// A blocked account lets nobody in.
+/// Nobody can sign in to a blocked account.
 struct BlockingTests {
     private func refused(_ sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void) async {
         await expectFailure(.permissionDenied, "ACCOUNT_BLOCKED", sourceLocation: sourceLocation, body)
@@ -30,7 +30,7 @@ struct BlockingTests {
         )
     }
 
-    @Test func `Sessions end, are told, and no token of theirs lets anybody in`() async throws {
+    @Test func `A block ends and publishes the sessions, and rejects all their tokens`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             let single = try await service.signInSingle()
@@ -43,7 +43,7 @@ struct BlockingTests {
             }
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(single.singleToken) }
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.renew(single.singleToken) }
-            // Nor may its person delete it and come back as somebody new.
+            // The user can't delete the account either, and come back as somebody new.
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { try await service.delete(tokens.accessToken) }
             let told = try await service.words("SELECT session_id || ' ' || reason FROM revocations")
             #expect(Set(told) == ["\(tokens.sessionID) operator", "\(single.sessionID) operator"])
@@ -51,7 +51,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Every way to sign in is refused, and uses up nothing`() async throws {
+    @Test func `Every kind of sign-in is refused, and uses up nothing`() async throws {
         try await TestService.runWithAudiences { service in
             let userID = try await service.signInAnew().userID
             try await service.block(userID)
@@ -102,7 +102,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Whoever shows again what bought an ended session is told of the block`() async throws {
+    @Test func `A sign-in repeated with the token of an ended session is refused as blocked`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let userID = try await service.signIn(token: token).tokens.userID
@@ -113,7 +113,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Tickets of a sign-in in a browser open nothing while it is blocked, and are kept`() async throws {
+    @Test func `A browser's tickets open nothing during the block, and are kept`() async throws {
         try await TestService.run(providers: WebSignInTests.providers()) { service in
             let first = try await service.finish(service.begin())
             let userID = try await service.redeem(first).tokens.userID
@@ -121,7 +121,7 @@ struct BlockingTests {
             let tickets = try await service.finish(service.begin())
             try await service.block(userID)
             await refused { _ = try await service.redeem(tickets) }
-            // Those that bought the session that was ended.
+            // The tickets of the ended session.
             await refused { _ = try await service.redeem(first) }
             #expect(try await service.count("web_tickets") == 1)
             try await service.unblock(userID)
@@ -129,7 +129,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Without proof nobody gets in either, or registers anew`() async throws {
+    @Test func `A sign-in without proof is refused, and so is registering again`() async throws {
         try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
             func signIn(create: Bool) async throws -> IdentityV1.SignInResponse {
                 try await service.signIn {
@@ -146,7 +146,7 @@ struct BlockingTests {
                 }
             }
             await expectFailure(.alreadyExists, "ACCOUNT_EXISTS") { _ = try await signIn(create: true) }
-            // The first proof changes nothing: the account stays who it was, and closed.
+            // The first proof changes nothing: the account keeps its user, and stays blocked.
             await refused { _ = try await service.signInAnew() }
             #expect(try await service.words("SELECT unproven_dialect FROM provider_identities") == ["wordpress"])
             try await service.unblock(userID)
@@ -154,7 +154,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Whoever looks the person up is refused, and given no proofs`() async throws {
+    @Test func `A lookup by the user's credentials is refused, and returns no proofs`() async throws {
         try await TestService.run { service in
             let userID = try await service.signInAnew().userID
             let token = try service.provider.appleToken(at: service.clock, ["jti": .string("look")])
@@ -169,13 +169,13 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Each further identity of the account is refused`() async throws {
+    @Test func `Each other identity of the account is refused`() async throws {
         try await TestService.runWithAudiences { service in
             let userID = try await service.signInAnew().userID
             let google = try googleToken(service)
             let other = try await service.signIn(token: google, provider: "google").tokens.userID
             let (account, moved) = (try #require(UserID(userID)), try #require(UserID(other)))
-            // As a linked one.
+            // As a linked identity.
             try await service.database.execute(
                 "UPDATE provider_identities SET user_id = \(account.uuid) WHERE user_id = \(moved.uuid)"
             )
@@ -186,7 +186,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `Blocking again changes the reason alone, and is an event only where something changed`() async throws {
+    @Test func `Blocking again only changes the reason, and is an event only if it changes something`() async throws {
         try await TestService.run { service in
             let userID = try await service.signInAnew().userID
             let account = "SELECT extract(epoch FROM blocked_at)::bigint || ' ' || block_reason FROM accounts"
@@ -220,7 +220,7 @@ struct BlockingTests {
         }
     }
 
-    @Test func `A blocked account can be deleted, and its person is new then`() async throws {
+    @Test func `A blocked account can be deleted, and its user is new afterwards`() async throws {
         try await TestService.run { service in
             let userID = try await service.signInAnew().userID
             try await service.block(userID)
@@ -230,7 +230,7 @@ struct BlockingTests {
     }
 
     @Test(arguments: ["security_events", "revocations"])
-    func `A block that breaks off leaves all as it was`(table: String) async throws {
+    func `A block that fails changes nothing`(table: String) async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             try await service.database.execute(
@@ -246,7 +246,7 @@ struct BlockingTests {
     }
 
     @Test(arguments: 1...3)
-    func `Of sign-ins and refreshes at the moment of a block none leaves a live session`(seed: Int) async throws {
+    func `Of sign-ins and refreshes concurrent to a block none leaves a live session`(seed: Int) async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             for round in 0..<8 {
@@ -275,11 +275,13 @@ struct BlockingTests {
         }
     }
 
-    @Test func `A sign-in that waits for a block is undone, and one that a block waits for is ended`() async throws {
+    @Test func `A sign-in that waits for a block is rolled back, and one that a block waits for is ended`()
+        async throws
+    {
         try await TestService.run { service in
             let first = try await service.signInAnew()
             let userID = try #require(UserID(first.userID))
-            // Holds the account as a block does that is not committed yet.
+            // Holds the account like a block that is not committed yet.
             let signIn = try await service.database.withTransaction { transaction in
                 try await transaction.execute(
                     "UPDATE accounts SET blocked_at = now(), block_reason = 'abuse' WHERE user_id = \(userID.uuid)"
@@ -292,7 +294,7 @@ struct BlockingTests {
             #expect(try await service.count("sessions") == 1)
             try await service.unblock(first.userID)
 
-            // Holds the account as a sign-in does that is not committed yet.
+            // Holds the account like a sign-in that is not committed yet.
             let second: SessionID = IdentifierSource(clock: service.clock.wallClock).make()
             let block = try await service.database.withTransaction { transaction in
                 try await transaction.execute(

@@ -43,7 +43,7 @@ struct OpenAccountTests {
         }
     }
 
-    @Test func `What can't be opened is refused, and nothing changes`() async throws {
+    @Test func `An account that can't be opened is refused, and nothing changes`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let tokens = try await service.signInAnew()
@@ -88,7 +88,7 @@ struct OpenAccountTests {
         }
     }
 
-    @Test func `One that breaks off is to be asked for again`() async throws {
+    @Test func `An interrupted opening must be requested again`() async throws {
         try await ImportedPerson.run { person in
             let service = person.service
             let own = try await service.signInAnew().userID

@@ -10,12 +10,12 @@ import Testing
 
 @testable import IdentityService
 
-/// What operators are told and may do.
+/// What operators may see and do.
 struct OperatorMethodsTests {
     private static let details = #""operator": "spiffe://vestibule/operator""#
     private static let nobody = "00000000-0000-4000-8000-000000000000"
 
-    /// Signs somebody in whose provider tells an address that is none of a relay.
+    /// Signs in a person whose provider gives an address that isn't a relay address.
     private func signIn(_ service: TestService, subject: String, email: String) async throws -> String {
         try await service.signIn(
             subject: subject,
@@ -23,7 +23,7 @@ struct OperatorMethodsTests {
         ).tokens.userID
     }
 
-    @Test func `Gateways, services and whoever shows no certificate are refused each method`() async throws {
+    @Test func `Each method rejects gateways, services and callers without a certificate`() async throws {
         try await TestService.run { service in
             let userID = try await service.signInAnew().userID
             let callers = [
@@ -49,7 +49,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `An account is found by id, number and e-mail, and told without its relay address`() async throws {
+    @Test func `An account is found by id, number and e-mail, and returned without its relay address`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             _ = try await service.signInSingle()
@@ -68,9 +68,9 @@ struct OperatorMethodsTests {
             let text = try found.jsonString()
             #expect(text.contains(tokens.userID) && !text.contains("privaterelay"))
             #expect(try await operators.find(.phoneNumber("+639171234567")) == found)
-            // By the relay address too, whoever has been told it; it isn't told again.
+            // Also by the relay address, for an operator who knows it; the answer doesn't have it.
             #expect(try await operators.find(.email("person@privaterelay.appleid.com")) == found)
-            // One that only the app told has no mark of Apple's.
+            // An address that only the app gave has no mark of Apple's.
             _ = try await service.signIn {
                 $0.idToken = try service.provider.appleToken(
                     subject: "003.person",
@@ -93,7 +93,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `That somebody was looked for is told, and by what, but not what was typed`() async throws {
+    @Test func `A search is audited with its kind, without the searched text`() async throws {
         try await TestService.run { service in
             let userID = try await signIn(service, subject: "001.person", email: "maria@example.com")
             service.others.tell(userID, name: "Maria", phoneNumber: "+639171234567")
@@ -114,7 +114,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `Of many with one e-mail sixteen are told, each of them audited`() async throws {
+    @Test func `Of many with one e-mail sixteen are returned, each of them audited`() async throws {
         try await TestService.run { service in
             for number in 0..<18 {
                 _ = try await signIn(service, subject: "\(number).person", email: "all@example.com")
@@ -127,7 +127,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `What names nobody is refused`() async throws {
+    @Test func `An input that can't be a name of anybody is refused`() async throws {
         try await TestService.run { service in
             let operators = service.operators()
             await expectFailure(.invalidArgument, "ACCOUNT_UNNAMED") { _ = try await operators.find(nil) }
@@ -142,7 +142,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `While profile is away accounts are found by id and e-mail, and blocked`() async throws {
+    @Test func `While profile is down accounts are found by id and e-mail, and blocked`() async throws {
         try await TestService.run { service in
             let userID = try await signIn(service, subject: "001.person", email: "maria@example.com")
             service.others.tell(userID, name: "Maria", phoneNumber: "+639171234567")
@@ -159,7 +159,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `Sessions of an account end, and its person comes back`() async throws {
+    @Test func `An operator ends an account's sessions, and the user can sign in again`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signInAnew()
             _ = try await service.signInAnew()
@@ -171,7 +171,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `A number is released of whoever has it, after the audit log was told`() async throws {
+    @Test func `A number is released from its account, after the audit event`() async throws {
         try await TestService.run { service in
             let userID = try await service.signInAnew().userID
             let operators = service.operators()
@@ -179,7 +179,7 @@ struct OperatorMethodsTests {
             let released = try await operators.release(.phoneNumber("+639171234567"))
             #expect(released.userID == userID && released.phoneNumber == "+639171234567")
             #expect(try await service.events("phone_released") == ["phone_released {\(Self.details)}"])
-            // Again: nobody has it.
+            // Again: no account has it.
             #expect(try await operators.release(.phoneNumber("+639171234567")) == .init())
             #expect(service.others.released == [userID])
             #expect(try await operators.release(.userID(userID)) == .init())
@@ -189,8 +189,8 @@ struct OperatorMethodsTests {
             await expectFailure(.unavailable, "PROFILE_UNAVAILABLE") {
                 _ = try await operators.release(.userID(userID))
             }
-            #expect(try await service.events("phone_released").count == 3, "told before profile was asked")
-            // And where it can't be told nothing is done.
+            #expect(try await service.events("phone_released").count == 3, "audited before the request to profile")
+            // If the audit event can't be written nothing is done.
             service.others.fail("profile", nil)
             try await service.database.execute(
                 "ALTER TABLE security_events ADD CONSTRAINT broken CHECK (false) NOT VALID"
@@ -200,7 +200,7 @@ struct OperatorMethodsTests {
         }
     }
 
-    @Test func `The audit log is read in pages, the newest first, and after a deletion too`() async throws {
+    @Test func `The audit log is read in pages, newest first, also after a deletion`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             for _ in 0..<4 {
@@ -237,7 +237,7 @@ struct OperatorMethodsTests {
             }
             let given = try await operators.events(session.userID, size: 1).nextPageToken
             _ = try await operators.events(session.userID, token: given)
-            // Not another account's, not altered, and not what a token was before: an event's id.
+            // Neither another account's page token, nor an altered one, nor an event's id, as older tokens were.
             let other = try await service.signIn(subject: "001.other").tokens.userID
             for (userID, token) in [
                 (session.userID, "next"), (other, given), (session.userID, String(given.dropLast())),

@@ -9,7 +9,7 @@ import Testing
 
 @testable import IdentityService
 
-/// What other services tell, for targets of webhooks.
+/// Events that other services report, for webhook targets.
 struct AcceptEventsTests {
     private static let event = "01905f3c-6d1e-7c3a-9b57-2f1f0a8f6f11"
     private static let user = "01905f3c-6d1e-7c3a-9b57-2f1f0a8f6f12"
@@ -35,13 +35,13 @@ struct AcceptEventsTests {
         }
     }
 
-    @Test func `Each type that services tell is one that a target can want`() {
+    @Test func `A target can subscribe to each event type of the services`() {
         for type in ServiceEventType.allCases { #expect(WebhookType(rawValue: type.rawValue) != nil, "\(type)") }
         #expect(Set(ServiceEventType.allCases.map(\.service)) == ["profile", "invites"])
         #expect(ServiceEventType.told(by: "invites") == [.groupJoined])
     }
 
-    @Test func `The answer says what targets want, and what none wants leaves nothing`() async throws {
+    @Test func `The answer lists the wanted types, and unwanted events leave nothing`() async throws {
         try await TestService.run { service in
             #expect(try await service.accept([]).isEmpty)
             #expect(try await service.accept([Self.joined()]).isEmpty)
@@ -58,11 +58,11 @@ struct AcceptEventsTests {
             let told = ["one phone.changed", "two group.joined", "two phone.changed"]
             #expect(try await service.deliveries() == told)
             _ = try await service.accept([changed, Self.joined(), changed])
-            #expect(try await service.deliveries() == told, "told again")
+            #expect(try await service.deliveries() == told, "reported again")
         }
     }
 
-    @Test func `A target hears the ids, the service's own event id and when it happened`() async throws {
+    @Test func `A delivery has the ids, the service's own event id and the time of the event`() async throws {
         try await TestService.run { service in
             let http = TestHTTP()
             http.answer { _ throws(OutgoingHTTPError) in OutgoingResponse(status: 204, headers: [], body: []) }
@@ -85,7 +85,7 @@ struct AcceptEventsTests {
         }
     }
 
-    @Test func `Of an account that was closed nothing more is told`() async throws {
+    @Test func `Events of a closed account are dropped`() async throws {
         try await TestService.run { service in
             #expect(await service.deliverer([WebhookTargets.target()], TestHTTP()).register(areNew: true))
             let session = try await service.signInAnew()
@@ -99,7 +99,7 @@ struct AcceptEventsTests {
         }
     }
 
-    @Test func `What is no event is refused with all that comes with it`() async throws {
+    @Test func `An invalid event is refused together with the rest of its request`() async throws {
         try await TestService.run { service in
             #expect(await service.deliverer([WebhookTargets.target()], TestHTTP()).register(areNew: true))
             let wrong: [IdentityV1.ServiceEvent] = [
@@ -122,7 +122,7 @@ struct AcceptEventsTests {
         }
     }
 
-    @Test func `A service tells its own events and no other's`() async throws {
+    @Test func `A service can report its own events only`() async throws {
         try await TestService.run { service in
             #expect(await service.deliverer([WebhookTargets.target()], TestHTTP()).register(areNew: true))
             let (profile, invites) = ("spiffe://vestibule/profile", "spiffe://example.org/vestibule/invites")
@@ -136,7 +136,7 @@ struct AcceptEventsTests {
             #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0)
             _ = try await service.accept([Self.joined()], by: ["invites", invites])
             _ = try await service.accept([Self.completed { $0.eventID = Self.group }], by: [profile])
-            // A certificate that is called otherwise: the method list has let it in.
+            // A certificate with another name that the method list accepts.
             _ = try await service.accept([Self.completed { $0.eventID = Self.member }], by: ["events.example.org"])
             #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 3)
         }
@@ -144,7 +144,7 @@ struct AcceptEventsTests {
 }
 
 extension TestService {
-    /// Tells events with these names in the caller's certificate; the types that are wanted.
+    /// Reports events with these names in the caller's certificate; returns the wanted types.
     fileprivate func accept(_ events: [IdentityV1.ServiceEvent], by names: [String] = []) async throws -> [String] {
         let call = ServerCall(
             method: IdentityServiceMethods.acceptEvents,

@@ -12,13 +12,13 @@ import Testing
 @testable import IdentityService
 @testable import ServiceStore
 
-/// What targets of webhooks are told, and what becomes of it.
+/// Deliveries to webhook targets, and their outcomes.
 struct WebhookDeliveryTests {
     private static func answer(_ status: Int, _ headers: [OutgoingRequest.Field] = []) -> OutgoingResponse {
         OutgoingResponse(status: status, headers: headers, body: [])
     }
 
-    @Test func `Without a target nothing is written, and with one what it wants to know`() async throws {
+    @Test func `Without a target nothing is written, and with one only the events it wants`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
             try await service.signOut(accessToken: session.accessToken)
@@ -28,7 +28,7 @@ struct WebhookDeliveryTests {
             ]
             #expect(await service.deliverer(targets, TestHTTP()).register(areNew: true))
             _ = try await service.signInAnew()
-            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0, "somebody who is known")
+            #expect(try await service.count("work WHERE queue LIKE 'webhooks.%'") == 0, "an existing account")
             let new = try await service.signInAnew(subject: "002.person")
             #expect(try await service.deliveries() == ["all account.created"])
             try await service.delete(new.accessToken)
@@ -41,7 +41,7 @@ struct WebhookDeliveryTests {
     }
 
     @Test
-    func `A message has the id of the event, its time, ids and nothing of a person, and a signature of each secret`()
+    func `A message has the event's id, time and ids, no personal data, and a signature for each secret`()
         async throws
     {
         try await TestService.run { service in
@@ -85,7 +85,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test func `Each way to end a session tells why, and the end of all is told once`() async throws {
+    @Test func `Each kind of session end has its reason, and the end of all is sent once`() async throws {
         try await TestService.run { service in
             let target = WebhookTargets.target(types: [.sessionEnded, .accountDeleted])
             #expect(await service.deliverer([target], TestHTTP()).register(areNew: true))
@@ -115,7 +115,9 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test func `What fails is tried again for three days, then parked, and replayed with the same id`() async throws {
+    @Test func `A failed delivery is retried for three days, then parked, and replayed with the same id`()
+        async throws
+    {
         try await TestService.run { service in
             let http = TestHTTP()
             http.answer { _ throws(OutgoingHTTPError) in Self.answer(500) }
@@ -148,9 +150,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test func `A target that says that it is gone is told nothing until it is replayed, or a replica starts`()
-        async throws
-    {
+    @Test func `A target that answers 410 gets nothing until a replay or the start of a replica`() async throws {
         try await TestService.run { service in
             let http = TestHTTP()
             http.answer { _ throws(OutgoingHTTPError) in Self.answer(410) }
@@ -184,7 +184,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test func `What a replica took that was killed is told by another, and a late failure changes nothing`()
+    @Test func `A killed replica's deliveries are made by another, and its late failure changes nothing`()
         async throws
     {
         try await TestService.run { service in
@@ -199,11 +199,11 @@ struct WebhookDeliveryTests {
             let killed = try await work.claim(runner.kind, runner.kind.rules, limit: 8)
             let first = try #require(killed.entries.first)
             await deliverer.round(target)
-            #expect(http.requests.isEmpty, "it is the other's for a while")
+            #expect(http.requests.isEmpty, "the other replica's lease isn't over")
             service.clock.advance(seconds: 60)
             let second = try await work.claim(runner.kind, runner.kind.rules, limit: 8)
             #expect(second.entries.first?.id == first.id && second.entries.first?.tries == 2)
-            // The first comes back from a long pause.
+            // The first replica continues after a long pause.
             try await work.park([first.id], reason: "late", leasedUntil: killed.leasedUntil)
             try await work.postpone(first.id, by: .seconds(1), reason: "late", leasedUntil: killed.leasedUntil)
             try await work.release([first.id], leasedUntil: killed.leasedUntil)
@@ -215,7 +215,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test func `Of many events each is told once, by several replicas at once`() async throws {
+    @Test func `Several concurrent replicas deliver each of many events once`() async throws {
         try await TestService.run { service in
             let http = TestHTTP()
             http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
@@ -237,9 +237,7 @@ struct WebhookDeliveryTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A target that never answers holds up no other, and gets no more at once than it may`()
-        async throws
-    {
+    func `A target that never answers delays no other, and its requests are limited`() async throws {
         try await TestService.run { service in
             let gate = TestGate()
             let http = TestHTTP()

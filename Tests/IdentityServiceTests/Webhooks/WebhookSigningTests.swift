@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Messages of webhooks, and when they are told again.
+/// Messages of webhooks, and when they are retried.
 struct WebhookSigningTests {
     /// The example of the Standard Webhooks libraries' own tests.
     @Test func `A message is signed as the standard's own example`() throws {
@@ -25,11 +25,11 @@ struct WebhookSigningTests {
         "whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         "whsec_" + String(repeating: "A", count: 88),
     ])
-    func `What is no secret is none`(text: String) {
+    func `A malformed secret is rejected`(text: String) {
         #expect(WebhookSecret(text) == nil)
     }
 
-    @Test func `A secret is printed nowhere`() throws {
+    @Test func `A secret is never printed`() throws {
         let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let secret = try #require(WebhookSecret(text))
         var dumped = ""

@@ -8,7 +8,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Targets of webhooks, and what they hear.
+/// Webhook targets, and their deliveries.
 enum WebhookTargets {
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -30,7 +30,7 @@ enum WebhookTargets {
 }
 
 extension TestService {
-    /// One more deliverer, as of a replica.
+    /// Another deliverer, as of another replica.
     func deliverer(_ targets: [WebhookTarget], _ http: TestHTTP, random: Double = 0.5) -> WebhookDeliverer {
         WebhookDeliverer(
             targets,
@@ -43,7 +43,7 @@ extension TestService {
         )
     }
 
-    /// What is still to be told or parked, in words.
+    /// The waiting and parked deliveries, as text.
     func deliveries(_ columns: String = "target || ' ' || type") async throws -> [String] {
         try await words("SELECT \(columns) FROM \(Self.webhooks) ORDER BY 1")
     }
@@ -54,7 +54,7 @@ extension TestService {
             parked_at, created_at FROM work WHERE queue LIKE 'webhooks.%') webhooks
         """
 
-    /// What `identity work` prints.
+    /// The output of `identity work`.
     func work(_ command: WorkCommand) async throws -> [String] {
         let store = parts.methods.store
         return try await WorkAdmin(
@@ -66,7 +66,7 @@ extension TestService {
 }
 
 extension WebhookDeliverer {
-    /// Delivers all that is due for a target.
+    /// Makes all deliveries that are due for a target.
     func round(_ target: WebhookTarget) async {
         for runner in runners where runner.kind.target.name == target.name { await runner.round() }
     }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import IdentityService
 
-/// Targets that come and go, and what is forgotten.
+/// Targets that are added and removed, and what is deleted.
 struct WebhookUpkeepTests {
-    @Test func `The replica that was started last says what a target is told`() async throws {
+    @Test func `The replica that was started last decides which events a target gets`() async throws {
         try await TestService.run { service in
             let (old, new) = (
                 WebhookTargets.target(types: [.sessionEnded]), WebhookTargets.target(types: [.accountCreated])
@@ -25,7 +25,7 @@ struct WebhookUpkeepTests {
         }
     }
 
-    @Test func `A target that nobody has configured is forgotten after an hour, and what waits for it is parked`()
+    @Test func `A target that was removed is deleted after an hour, and its waiting deliveries are parked`()
         async throws
     {
         try await TestService.run { service in
@@ -55,7 +55,7 @@ struct WebhookUpkeepTests {
         }
     }
 
-    @Test func `What waits for a target that is there is never parked by cleaning up`() async throws {
+    @Test func `Deliveries of a configured target are never parked by cleaning up`() async throws {
         try await TestService.run { service in
             let target = WebhookTargets.target()
             let deliverer = service.deliverer([target], TestHTTP())

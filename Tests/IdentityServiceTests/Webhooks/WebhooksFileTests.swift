@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityService
 
-/// The file that says who is told of events.
+/// The file of webhook targets.
 struct WebhooksFileTests {
     private static let key = "VESTIBULE_IDENTITY_WEBHOOKS_FILE"
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -28,7 +28,7 @@ struct WebhooksFileTests {
         }
     }
 
-    /// A target in which all is right but for what is changed.
+    /// A valid target, except for the changes.
     private static func target(_ changes: [String: String?] = [:]) -> String {
         let members = [
             "name": #""crm""#, "url": #""https://crm.example.com/hooks?token=hunter2""#, "secrets": "[\"\(secret)\"]",
@@ -40,7 +40,7 @@ struct WebhooksFileTests {
             "{\"targets\": [{\(members.sorted { $0.key < $1.key }.map { "\"\($0)\": \($1)" }.joined(separator: ", "))}]}"
     }
 
-    @Test func `Targets are read with their secrets, from the file and from others`() throws {
+    @Test func `Targets are read with their secrets, from the file and from other files`() throws {
         let types = [
             "account.created", "session.ended", "account.deleted", "account.deletion_scheduled",
             "account.deletion_cancelled", "provider.linked", "provider.unlinked", "profile.completed", "phone.changed",
@@ -59,7 +59,7 @@ struct WebhooksFileTests {
         "http://127.0.0.1:8080/x", "http://crm.internal/x", "https://10.0.0.7/", "https://[fd00::1]:8443/",
         "https://localhost/",
     ])
-    func `A private target may be asked where it is, without TLS too`(url: String) throws {
+    func `A private target may have a private address, without TLS too`(url: String) throws {
         let content = Self.target(["url": "\"\(url)\"", "private_addresses": "true"])
         #expect(try settings(content).webhooks.first?.mayBePrivate == true)
         #expect(try problems(Self.target(["url": "\"\(url)\""])).count == (url.hasPrefix("http://1") ? 2 : 1))
@@ -71,13 +71,13 @@ struct WebhooksFileTests {
         "https://crm.example.com:70000/", "https://crm .example.com/", "https://crm.example.com/\\u000a",
         "javascript:1",
     ])
-    func `What is no URL to tell anybody at is refused`(url: String) throws {
+    func `An invalid URL is refused`(url: String) throws {
         let problems = try problems(Self.target(["url": "\"\(url)\""]))
         #expect(problems.count == 1 && problems[0].contains("target \"crm\""), "\(problems)")
         #expect(!"\(problems)".contains("hunter2"))
     }
 
-    /// What libcurl reads as an address of this machine.
+    /// Addresses that libcurl reads as this machine.
     @Test(arguments: [
         "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::10.0.0.1]",
         "169.254.169.254",
@@ -96,7 +96,7 @@ struct WebhooksFileTests {
         ["url": nil],
         ["private_addresses": "1"], ["private_adresses": "true"], ["headers": "{}"],
     ])
-    func `Whatever else is wrong is told, without a secret`(changes: [String: String?]) throws {
+    func `Any other error is reported without a secret`(changes: [String: String?]) throws {
         let problems = try problems(Self.target(changes))
         #expect(problems.count == 1, "\(problems)")
         #expect(problems.allSatisfy { $0.hasPrefix(Self.key) })
@@ -106,7 +106,7 @@ struct WebhooksFileTests {
     @Test(arguments: [
         "", "[]", "{}", #"{"targets": {}}"#, #"{"targets": [1]}"#, #"{"targets": [], "more": 1}"#, #"{"targets": [],}"#,
     ])
-    func `A file that is none is refused`(content: String) throws {
+    func `A malformed file is refused`(content: String) throws {
         #expect(try problems(content).count >= 1)
     }
 

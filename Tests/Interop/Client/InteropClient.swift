@@ -4,8 +4,8 @@ import InteropShared
 import RPC
 import RPCTransport
 
-/// Our client against any server of gRPC's interoperability tests. Exits with 0 if the case holds, and says otherwise
-/// what did not.
+/// Our client against any server of gRPC's interoperability tests. Exits with 0 if the case passes, and else prints
+/// the failure.
 @main
 struct InteropClient: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,7 +64,7 @@ struct InteropClient: AsyncParsableCommand {
         return configuration
     }
 
-    /// What the work came to, so that everything can be closed before it is told.
+    /// The result of the work, so that everything can be closed before it is reported.
     private static func outcome(_ work: () async throws -> Void) async -> Result<Void, any Error> {
         do { return .success(try await work()) } catch { return .failure(error) }
     }

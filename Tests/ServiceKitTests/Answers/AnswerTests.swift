@@ -38,17 +38,17 @@ struct AnswerTests {
         }
     }
 
-    @Test func `What a body returns is the answer`() async throws {
+    @Test func `The returned value of a body is the answer`() async throws {
         #expect(try await context().answer { 7 } == 7)
     }
 
-    @Test func `A refusal of the rules has its code, reason, words and field`() async throws {
+    @Test func `A domain error has its code, reason, message and field`() async throws {
         let told = try await error(of: Refusal.full)
         #expect(told.code == .failedPrecondition && told.reason == "FULL" && told.message == "It is full.")
         #expect(told.fieldViolations == [FieldViolation(field: "size", description: "It is full.", reason: "FULL")])
     }
 
-    @Test func `An RPCError goes through, and of anything else nothing is told`() async throws {
+    @Test func `An RPCError is returned unchanged, and any other error without details`() async throws {
         #expect(try await error(of: RPCError(.aborted, "as it is")).message == "as it is")
         let inner = try await error(of: Surprise())
         #expect(inner.code == .internalError && inner.message == "internal error" && inner.cause is Surprise)

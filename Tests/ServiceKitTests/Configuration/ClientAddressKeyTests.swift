@@ -33,13 +33,13 @@ struct ClientAddressKeyTests {
         "192.0.2.1, 192.0.2.2", String(repeating: "1", count: 5_000),
     ]
     )
-    func `What is none, this machine's own, and a private network's have none`(_ text: String) {
+    func `Invalid, loopback and private addresses have no code`(_ text: String) {
         #expect(code(text) == nil)
     }
 
     @Test(arguments: ["11.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1"]
     )
-    func `What lies beside a private network has one`(_ text: String) { #expect(code(text) != nil) }
+    func `Addresses next to a private network have a code`(_ text: String) { #expect(code(text) != nil) }
 
     @Test func `A call without metadata has none`() { #expect(key.code(of: Metadata()) == nil) }
 

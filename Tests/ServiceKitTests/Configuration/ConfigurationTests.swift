@@ -69,7 +69,7 @@ struct ConfigurationTests {
         #expect(!configuration.isGiven("VESTIBULE_TEST_LIMIT"))
     }
 
-    @Test func `An address may be left out, and is checked where it is given`() throws {
+    @Test func `An optional address is checked if it is given`() throws {
         let key = ServiceKeys(program: "test", listenPort: 7001).metricsListen
         #expect(key.name == "VESTIBULE_TEST_METRICS_LISTEN")
         #expect(!key.isRequired)
@@ -92,7 +92,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `Reports all faults together, in the order of the keys, each with its name`() {
+    @Test func `Reports all errors together, in the order of the keys, each with its name`() {
         let found = faults([
             "VESTIBULE_TEST_PORT": "11", "VESTIBULE_TEST_NAME": "", "VESTIBULE_TEST_LIMIT": "5",
             "VESTIBULE_TEST_TARGET": "nowhere", "VESTIBULE_TEST_LINK": "ftp://example.com",
@@ -118,7 +118,7 @@ struct ConfigurationTests {
         #expect(faults(["VESTIBULE_TEST_LINK": text]).map(\.key) == ["VESTIBULE_TEST_LINK"])
     }
 
-    @Test func `Takes a secret from its variable or from the file that NAME_FILE names, not from both`() throws {
+    @Test func `Reads a secret from its variable or from the file in NAME_FILE, not from both`() throws {
         #expect(try read(required)[password].text == "hunter2")
         let fromFile = try read(
             ["VESTIBULE_TEST_NAME": "n", "VESTIBULE_TEST_PASSWORD_FILE": "/p"],
@@ -134,7 +134,7 @@ struct ConfigurationTests {
         #expect(raw[keyFile]?.bytes == [0, 10])
     }
 
-    @Test func `A fault of a secret names the file and never the value`() {
+    @Test func `An error about a secret names the file and never the value`() {
         let missing = faults(["VESTIBULE_TEST_KEY_FILE": "/none"])
         #expect(
             missing.map(\.description) == [
@@ -147,7 +147,7 @@ struct ConfigurationTests {
         #expect(!twice.description.contains("hunter2"))
     }
 
-    @Test func `An unknown key of ours in the file is a fault; another program's, a shared or a strange one isn't`() {
+    @Test func `An unknown key of this program in the file is an error, and other programs' keys aren't`() {
         let found = faults(
             [:],
             file: [
@@ -163,9 +163,7 @@ struct ConfigurationTests {
     }
 
     @Test
-    func `A key is also given by a name that it had before, with a warning, and not by two with different values`()
-        throws
-    {
+    func `A key is also read by its former name, with a warning, but two different values are refused`() throws {
         let key = ConfigurationKey.int("VESTIBULE_TEST_COUNT", in: 1...10, default: 3, help: "A number.")
             .formerly("VESTIBULE_TEST_NUMBER", "VESTIBULE_OTHER_NUMBER")
         func read(_ environment: [String: String], file: [String: String] = [:]) throws -> Configuration {
@@ -185,13 +183,13 @@ struct ConfigurationTests {
                 faults.description
                     == "VESTIBULE_TEST_COUNT is given as VESTIBULE_TEST_COUNT and as \(former), with different values"
             )
-            // Its faults are told by the name of today.
+            // Errors use the current name.
             let fault = try #require(throws: ConfigurationErrors.self) { try read([former: "11"]) }
             #expect(fault.faults.map(\.key) == ["VESTIBULE_TEST_COUNT"])
         }
     }
 
-    @Test func `A control character or a long value in a fault can't fill or forge lines`() throws {
+    @Test func `A control character or a long value in an error can't fill or forge lines`() throws {
         let fault = try #require(faults(["VESTIBULE_TEST_COLOR": "a\nb" + String(repeating: "c", count: 500)]).first)
         #expect(!fault.description.contains("\n"))
         #expect(fault.description.count < 200)

@@ -1,7 +1,7 @@
 import ServiceKit
 import Testing
 
-/// Keys without a default, which whoever reads them may do without.
+/// Optional keys without a default.
 struct OptionalKindsTests {
     private let link = ConfigurationKey.optionalURL("VESTIBULE_TEST_LINK", isRequired: true, help: "A URL.")
     private let items = ConfigurationKey.optionalList("VESTIBULE_TEST_ITEMS", help: "A list.", countMax: 2)
@@ -28,7 +28,7 @@ struct OptionalKindsTests {
         #expect(link.isRequired && link.defaultText == nil && !items.isRequired)
     }
 
-    @Test func `Values are read as those that are required`() throws {
+    @Test func `Values are parsed like those of required keys`() throws {
         let configuration = try read(
             [
                 "VESTIBULE_TEST_LINK": "https://a.example", "VESTIBULE_TEST_ITEMS": "a, b",

@@ -18,14 +18,14 @@ struct TLSKeysTests {
         return Self.keys.tls.faults(configuration) + Self.keys.channels.faults(configuration)
     }
 
-    @Test func `Without keys of TLS everything is clear text, and round robin`() throws {
+    @Test func `Without TLS keys connections are clear text, with round robin`() throws {
         let configuration = try configuration([:])
         #expect(Self.keys.tls.settings(configuration) == nil)
         #expect(Self.keys.channels.settings(configuration).tls == nil)
         #expect(try faults([:]).isEmpty)
     }
 
-    @Test func `Files that fit each other have no faults`() throws {
+    @Test func `Files that match have no errors`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let own = try authority.issue("identity", names: "DNS:identity")
@@ -48,7 +48,7 @@ struct TLSKeysTests {
         #expect(configuration[Self.keys.tls.allowList]?.allows(["gateway"], signIn) == true)
     }
 
-    @Test func `All that is wrong is told together, by key`() throws {
+    @Test func `All errors are reported together, by key`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let (one, two) = (try authority.issue("one", names: "DNS:a"), try authority.issue("two", names: "DNS:b"))
@@ -69,7 +69,7 @@ struct TLSKeysTests {
         #expect(found[3].problem.contains("VESTIBULE_IDENTITY_TLS_CLIENT_KEY_FILE"))
     }
 
-    @Test func `Keys that make no sense alone say what they need`() throws {
+    @Test func `Keys that need another one say so`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let found = try faults([
@@ -81,7 +81,7 @@ struct TLSKeysTests {
         #expect(other.map(\.key) == ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE"])
     }
 
-    @Test func `Rules stand in the value or in a file, and are checked`() throws {
+    @Test func `Rules are given as the value or in a file, and are checked`() throws {
         #expect(throws: ConfigurationErrors.self) { try configuration(["VESTIBULE_IDENTITY_TLS_ALLOW": "gateway"]) }
         let path = FileManager.default.temporaryDirectory.path + "/vestibule-allow-\(UUID().uuidString)"
         try "# who\ngateway *\n".write(toFile: path, atomically: true, encoding: .utf8)
@@ -102,12 +102,12 @@ struct TLSKeysTests {
     }
 
     @Test(arguments: ["127.0.0.1:7001", "a:1,b:2", "[::1]:7001, identity:7002"])
-    func `An address may be several`(text: String) throws {
+    func `A key may hold several addresses`(text: String) throws {
         let list = try #require(AddressList(text))
         #expect(list.description == text.filter { $0 != " " })
         #expect(throws: Never.self) { try configuration([:]) }
     }
 
     @Test(arguments: ["", ",", "a:1,", "a", "a:1;b:2", "a:1,,b:2"])
-    func `What is no list of addresses is refused`(text: String) { #expect(AddressList(text) == nil) }
+    func `A malformed list of addresses is refused`(text: String) { #expect(AddressList(text) == nil) }
 }

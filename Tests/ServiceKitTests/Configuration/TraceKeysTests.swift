@@ -13,7 +13,7 @@ struct TraceKeysTests {
         return TraceKeys.settings(configuration, program: "profile")
     }
 
-    /// The faults of keys, or else those between keys.
+    /// The errors of single keys, or else those between keys.
     private func faults(_ environment: [String: String], file: [String: String] = [:]) -> [String] {
         do throws(ConfigurationErrors) {
             let configuration = try Configuration(
@@ -28,7 +28,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test func `Traces are off unless something turns them on`() throws {
+    @Test func `Traces are off unless a setting turns them on`() throws {
         #expect(try settings([:]) == nil)
         #expect(try settings(["OTEL_SERVICE_NAME": "x", "OTEL_TRACES_SAMPLER": "always_on"]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4317"]
@@ -49,7 +49,7 @@ struct TraceKeysTests {
         #expect(settings.resource["telemetry.sdk.language"] == "swift")
     }
 
-    @Test func `Every value is taken`() throws {
+    @Test func `Every value is read`() throws {
         let settings = try #require(
             try settings([
                 "OTEL_EXPORTER_OTLP_ENDPOINT": "http://other:1",
@@ -79,7 +79,7 @@ struct TraceKeysTests {
     }
 
     @Test(arguments: ["http/protobuf", "http/json"])
-    func `Another protocol is refused in a sentence`(text: String) {
+    func `An unsupported protocol is refused with an explanation`(text: String) {
         for name in ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] {
             #expect(
                 faults([name: text]) == [
@@ -89,7 +89,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test func `A protocol of another program is no fault where traces are told to be off`() {
+    @Test func `A protocol for another program is no error if traces are turned off`() {
         let other = ["OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"]
         #expect(faults(other.merging(["OTEL_SDK_DISABLED": "true"]) { $1 }) == [])
         #expect(faults(other.merging(["OTEL_TRACES_EXPORTER": "none"]) { $1 }) == [])
@@ -97,20 +97,20 @@ struct TraceKeysTests {
         #expect(faults(other.merging(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector"]) { $1 }).count == 1)
     }
 
-    @Test func `Files of TLS are a fault where the endpoint has none`() {
+    @Test func `TLS files are an error if the endpoint has no TLS`() {
         for key in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY"] {
             let found = faults(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector", key: "/dev/null"])
             #expect(found.contains("\(key) has no effect: the endpoint is not https://"), "\(found)")
         }
     }
 
-    @Test func `Names of headers are taken without case`() throws {
+    @Test func `Header names are case-insensitive`() throws {
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector"]
         let headers = ["OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20x"]
         #expect(try settings(endpoint.merging(headers) { $1 })?.headers.first("authorization") == "Bearer x")
     }
 
-    @Test func `Faults come together with all others, and say nothing of the headers`() {
+    @Test func `Errors are reported with all others, without the headers' values`() {
         let found = faults([
             "OTEL_EXPORTER_OTLP_HEADERS": "no hidden value", "OTEL_TRACES_SAMPLER": "sometimes",
             "OTEL_TRACES_SAMPLER_ARG": "2", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz", "OTEL_BSP_MAX_QUEUE_SIZE": "0",
@@ -123,7 +123,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test func `Faults between keys are told where traces are on`() {
+    @Test func `Errors between keys are reported if traces are on`() {
         let pair = ["OTEL_BSP_MAX_QUEUE_SIZE": "10", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/nowhere"]
         #expect(faults(pair) == [])
         #expect(
@@ -135,7 +135,7 @@ struct TraceKeysTests {
         )
     }
 
-    @Test func `They stand in files and in --help, and names of others are no faults`() throws {
+    @Test func `They may be in files and are in --help, and other OTEL variables are no errors`() throws {
         #expect(faults(["OTEL_LOGS_EXPORTER": "otlp"], file: ["OTEL_METRICS_EXPORTER": "otlp"]) == [])
         let file = ["OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1"]
         let configuration = try Configuration(keys: Self.keys, program: "profile", environment: [:], file: file)

@@ -80,7 +80,7 @@ struct UnknownKeysTests {
         ("VESTIBULE_PORT_443_TCP_PORT", "443"), ("VESTIBULE_SECRETS", "/secrets"),
     ]
     )
-    func `What Kubernetes and Docker put into the environment is none of ours`(_ name: String, _ value: String) throws {
+    func `Variables set by Kubernetes and Docker are not ours`(_ name: String, _ value: String) throws {
         #expect(try warnings([name: value]).isEmpty)
         // People write files.
         if name != "VESTIBULE_SECRETS" { #expect(faults(file: [name: value]).count == 1) }
@@ -88,7 +88,7 @@ struct UnknownKeysTests {
 
     @Test(arguments: ["VESTIBULE_PROFILE_PORT", "VESTIBULE_PROFILE_TCP_ADDR"]
     )
-    func `What only looks a little like it is warned of`(_ name: String) throws {
+    func `A variable that only resembles them gives a warning`(_ name: String) throws {
         #expect(try warnings([name: "7002"]).count == 1)
     }
 

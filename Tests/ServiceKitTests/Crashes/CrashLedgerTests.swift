@@ -26,7 +26,7 @@ struct CrashLedgerTests {
     }
 
     @Test(arguments: ["", "end", "signal SIGILL\nseconds 12\n", "signal SIGILL\nseconds x\nend\n", "seconds 1\nend\n"])
-    func `What is no whole report is none`(text: String) {
+    func `An incomplete report is ignored`(text: String) {
         #expect(CrashReport(Array(text.utf8)) == nil)
     }
 

@@ -22,7 +22,7 @@ struct HTTPProbeTests {
         return (descriptor, HostPort(host: "127.0.0.1", port: port))
     }
 
-    /// What the probe makes of an answer. A thread of its own serves one connection; the probe bounds its own time.
+    /// The probe's result for an answer. A separate thread serves one connection; the probe limits its own time.
     private func status(answer: String) throws -> Int? {
         let (descriptor, address) = try listener()
         defer { close(descriptor) }
@@ -51,11 +51,11 @@ struct HTTPProbeTests {
     }
 
     @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 2", ""])
-    func `An answer that isn't HTTP, or is cut, is none`(_ answer: String) throws {
+    func `An answer that isn't HTTP, or is cut, has no status`(_ answer: String) throws {
         #expect(try status(answer: answer) == nil)
     }
 
-    @Test func `Nobody there is none, and so is one who doesn't answer, in time`() throws {
+    @Test func `A closed port has no status, and a server that doesn't answer has none in time`() throws {
         let (descriptor, address) = try listener()
         let start = ContinuousClock.now
         #expect(HTTPProbe.status(address: address, path: "/", timeoutMilliseconds: 50) == nil)

@@ -19,7 +19,7 @@ struct HealthWatchTests {
         return HealthClient(InProcessChannel(router))
     }
 
-    @Test func `The status comes at once, then each change, and the drain ends it`() async throws {
+    @Test func `The status is sent at once, then each change, and the drain ends the stream`() async throws {
         let health = HealthService(services: [service])
         let seen = Mutex<[Status]>([])
         let error = await #expect(throws: RPCError.self) {
@@ -43,7 +43,7 @@ struct HealthWatchTests {
         #expect(health.watcherCount == 0)
     }
 
-    @Test func `An unknown service is told as such, and the call stays until the drain`() async throws {
+    @Test func `An unknown service is reported as unknown, and the call stays until the drain`() async throws {
         let health = HealthService(services: [service])
         let seen = Mutex<[Status]>([])
         let error = await #expect(throws: RPCError.self) {
@@ -61,7 +61,7 @@ struct HealthWatchTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test func `A watcher that comes while draining is told and let go`() async throws {
+    @Test func `A watcher that arrives during the drain gets the status and is disconnected`() async throws {
         let health = HealthService(services: [service])
         health.setReady(true)
         health.beginDrain()
@@ -74,7 +74,7 @@ struct HealthWatchTests {
         #expect(seen.withLock { $0 } == [.notServing])
     }
 
-    @Test func `Who leaves is forgotten`() async throws {
+    @Test func `A watcher that disconnects is removed`() async throws {
         let health = HealthService(services: [service])
         try await client(health).watch(HealthV1.HealthCheckRequest()) { (reader) async throws -> Void in
             var responses = reader.makeAsyncIterator()

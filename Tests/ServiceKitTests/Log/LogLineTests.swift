@@ -31,7 +31,7 @@ struct LogLineTests {
     }
 
     @Test(arguments: LogFormat.allCases)
-    func `Whatever is in it, a line is one line`(_ format: LogFormat) {
+    func `An entry is one line, whatever it contains`(_ format: LogFormat) {
         let text = text(format, "a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")])
         #expect(text.unicodeScalars.count { $0 == "\n" } == 1)
         #expect(!text.dropLast().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f })

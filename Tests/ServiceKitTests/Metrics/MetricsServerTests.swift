@@ -22,7 +22,7 @@ struct MetricsServerTests {
         return HTTPProbe.status(address: address, path: path, timeoutMilliseconds: 3000)
     }
 
-    /// A connection that says nothing yet.
+    /// A connection that has sent nothing yet.
     private func connect(_ server: MetricsServer) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
@@ -38,19 +38,19 @@ struct MetricsServerTests {
         return descriptor
     }
 
-    @Test func `Serves again and again, and nothing but metrics`() async throws {
+    @Test func `Serves requests repeatedly, and only metrics`() async throws {
         try await serving { server in
             for _ in 0..<50 { #expect(status(server) == 200) }
             #expect(status(server, "/") == 404)
         }
     }
 
-    @Test func `Those who say nothing hold up nobody, while there is room`() async throws {
+    @Test func `Silent connections block no others, while there is room`() async throws {
         try await serving { server in
             var silent: [Int32] = []
             for _ in 0..<MetricsServer.connectionsMax - 1 { silent.append(try connect(server)) }
             #expect(status(server) == 200)
-            // Past the maximum one waits, until a silent one is gone.
+            // Beyond the maximum a request waits until a silent connection is closed.
             silent.append(try connect(server))
             close(silent.removeFirst())
             #expect(status(server) == 200)
@@ -58,7 +58,7 @@ struct MetricsServerTests {
         }
     }
 
-    @Test func `An address that is taken, and one that is none, are told with their reason`() async throws {
+    @Test func `An address in use, and an invalid one, are reported with the reason`() async throws {
         try await serving { server in
             let taken = HostPort(host: "127.0.0.1", port: server.port)
             do {
@@ -82,7 +82,7 @@ struct MetricsServerTests {
         await second.stop()
     }
 
-    @Test func `One that is let go without a stop ends too`() async throws {
+    @Test func `A server that is released without a stop ends too`() async throws {
         let port = try MetricsServer(address: loopback, registry: MetricsRegistry()).port
         let address = HostPort(host: "127.0.0.1", port: port)
         try await eventually { (try? MetricsServer(address: address, registry: MetricsRegistry())) != nil }

@@ -84,7 +84,7 @@ struct ReflectionServiceTests {
         for response in nested { #expect(try fileNames(response.messageResponse) == ["grpc/health/v1/health.proto"]) }
     }
 
-    @Test func `What errors carry as details is described, though no method names it`() async throws {
+    @Test func `Types of error details are described, though no method names them`() async throws {
         let symbols = ["google.rpc.ErrorInfo", "google.rpc.BadRequest", "google.rpc.RetryInfo"]
         let found = try await answers(symbols.map { .fileContainingSymbol($0) })
         #expect(found.count == 3)
@@ -94,7 +94,7 @@ struct ReflectionServiceTests {
         }
     }
 
-    @Test func `What isn't there is NOT_FOUND, each in turn, and the call goes on`() async throws {
+    @Test func `An unknown name is NOT_FOUND, each in turn, and the call continues`() async throws {
         let found = try await answers([
             .fileByFilename("no/such.proto"), .fileContainingSymbol("no.such.Symbol"), .fileContainingSymbol(""),
             .fileContainingExtension(.with { $0.containingType = "vestibule.identity.v1.SignInRequest" }),

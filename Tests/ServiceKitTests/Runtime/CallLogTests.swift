@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceKit
 
-/// Keeps what is logged.
+/// Collects log entries.
 private final class Recorder: Sendable {
     let events = Mutex<[(level: Logger.Level, facts: Logger.Metadata)]>([])
 
@@ -58,7 +58,7 @@ struct CallLogTests {
         return recorder.events.withLock { $0 }
     }
 
-    @Test func `A call has one line with method, code, time and peer, and nothing of the message`() async throws {
+    @Test func `A call is logged in one line with method, code, time and peer, and no content`() async throws {
         let event = try #require(await events(.all, error: nil).first)
         #expect(event.level == .info)
         #expect(event.facts["method"] == "/test.v1.TestService/Check")
@@ -68,7 +68,7 @@ struct CallLogTests {
         #expect(!"\(event.facts)".contains("639171234567"))
     }
 
-    @Test func `A trace that begins here is named too`() async throws {
+    @Test func `A trace that begins here is logged too`() async throws {
         let tracer = OTLPTracer(OTLPConfiguration(target: "127.0.0.1:1", serviceName: "test"))
         for error in [nil, RPCError(.notFound, "x")] {
             let event = try #require(await events(.all, error: error, tracer: tracer).first)
@@ -77,7 +77,7 @@ struct CallLogTests {
         #expect(tracer.statistics.waiting == 2)
     }
 
-    @Test func `A fault of ours is an error with its cause; what a caller did wrong is neither`() async throws {
+    @Test func `A server error is logged as an error with its cause, and a client's error isn't`() async throws {
         let ours = try #require(await events(.all, error: RPCError(.internalError, "x", cause: Cause())).first)
         #expect(ours.level == .error)
         #expect(ours.facts["cause"] == "the cause")
@@ -90,7 +90,7 @@ struct CallLogTests {
         #expect(lack.level == .warning)
     }
 
-    @Test func `A stream has a line too, when it has ended; those of health have none`() async throws {
+    @Test func `A stream is logged when it has ended, and health streams are not`() async throws {
         let recorder = Recorder()
         let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
         var router = Router(interceptors: [CallLog(logger: logger, calls: .all)])
@@ -119,7 +119,7 @@ struct CallLogTests {
         #expect(events.allSatisfy { $0.facts["method"] == "/test.v1.TestService/Stream" })
     }
 
-    @Test func `Calls that nobody wants to see aren't logged`() async {
+    @Test func `Calls below the configured level aren't logged`() async {
         #expect(await events(.failures, error: nil).isEmpty)
         #expect(await events(.all, error: nil, service: HealthMethods.serviceName).isEmpty)
         #expect(await events(.all, error: RPCError(.notFound, "x"), service: HealthMethods.serviceName).count == 1)
@@ -129,13 +129,13 @@ struct CallLogTests {
 }
 
 struct CallLogIdentityTests {
-    /// A call whose peer showed a certificate.
+    /// A call whose peer has a certificate.
     private final class Call: ServerCall, @unchecked Sendable {
-        // Sound as its superclass: nothing is added.
+        // Sendable like its superclass: no state is added.
     }
 
     @Test
-    func `The name in the peer's certificate and the trace are told, and nothing else of the metadata`() async throws {
+    func `The peer's certificate name and the trace are logged, and nothing else of the metadata`() async throws {
         let recorder = Recorder()
         let log = CallLog(logger: Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }, calls: .all)
         let call = Call(

@@ -2,7 +2,7 @@ import RPCTransport
 import ServiceKit
 import Testing
 
-/// A value that is replaced while calls go on.
+/// A value that is replaced during calls.
 struct ReplaceableValueTests {
     private final class Number: Sendable {
         let number: Int
@@ -22,7 +22,7 @@ struct ReplaceableValueTests {
         #expect(read == number)
     }
 
-    @Test func `All loops and other threads see the value that took its place`() async throws {
+    @Test func `All loops and other threads see the new value`() async throws {
         try await withGroup { group in
             let value = ReplaceableValue(Number(0), group: group)
             for number in 1...3 {
@@ -32,7 +32,7 @@ struct ReplaceableValueTests {
                 #expect(value.current.number == number - 1 && value.generation == number - 1)
                 value.replace(Number(number))
                 #expect(value.generation == number)
-                // The second time as the loop keeps it.
+                // The second read uses the loop's cache.
                 for loop in group.loops + group.loops {
                     try await expect(value, number, on: loop)
                 }
@@ -51,7 +51,7 @@ struct ReplaceableValueTests {
         }
     }
 
-    @Test func `A value that was replaced goes when the loops have read`() async throws {
+    @Test func `A replaced value is released when the loops have read the new one`() async throws {
         try await withGroup { group in
             weak var first: Number?
             let value: ReplaceableValue<Number>
@@ -67,8 +67,8 @@ struct ReplaceableValueTests {
         }
     }
 
-    /// Whoever sees a generation sees the value that it came with, or a later one.
-    @Test func `No reader goes back`() async throws {
+    /// A reader that sees a generation sees the value of that generation, or a later one.
+    @Test func `No reader sees an older value again`() async throws {
         try await withGroup { group in
             let value = ReplaceableValue(Number(0), group: group)
             try await withThrowingTaskGroup(of: Void.self) { tasks in

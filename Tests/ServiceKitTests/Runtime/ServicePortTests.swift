@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceKit
 
-/// What a service's port answers besides gRPC, and under which names.
+/// The protocols that a service's port serves besides gRPC, and under which host names.
 struct ServicePortTests {
     private static let keys = ServicePortKeys(program: "identity")
     private static let origin = "http://localhost:3000"
@@ -37,12 +37,12 @@ struct ServicePortTests {
         )
     }
 
-    @Test func `Nothing but gRPC is answered unless it is configured`() throws {
+    @Test func `Only gRPC is served unless more is configured`() throws {
         #expect(try Self.handler([:]) == nil)
         #expect(try Self.handler(["VESTIBULE_IDENTITY_CONNECT": "false"]) == nil)
     }
 
-    @Test func `Connect is answered where it is configured, and no page may read it`() async throws {
+    @Test func `Connect is served if it is configured, and no page may read the answers`() async throws {
         let handler = try #require(try Self.handler(["VESTIBULE_IDENTITY_CONNECT": "true"]))
         let answer = try await Self.check(handler, ["origin": Self.origin])
         #expect(answer.status == 200)
@@ -58,7 +58,7 @@ struct ServicePortTests {
         #expect(await InProcessExchange.answer(of: handler, to: page)?.status == 404)
     }
 
-    @Test func `Pages of listed origins may call`() async throws {
+    @Test func `Pages of allowed origins may call`() async throws {
         let values = ["VESTIBULE_IDENTITY_CONNECT": "true", "VESTIBULE_IDENTITY_ORIGINS": Self.origin]
         let handler = try #require(try Self.handler(values))
         let preflight = try await Self.check(
@@ -79,7 +79,7 @@ struct ServicePortTests {
         }
     }
 
-    @Test func `A port answers to names that are configured, and to any where callers show certificates`() throws {
+    @Test func `A port answers to configured names, and to any name if callers have certificates`() throws {
         let nothing = try Self.configuration([:])
         #expect(Self.keys.names(nothing, asksForCertificates: false) == [])
         #expect(Self.keys.names(nothing, asksForCertificates: true) == nil)
@@ -90,12 +90,12 @@ struct ServicePortTests {
     }
 
     @Test(arguments: ["*", "null", "localhost:3000", "http://localhost:3000/", "HTTP://A", "http://", "http://a b"])
-    func `What is no origin is told`(origin: String) throws {
+    func `An invalid origin is reported`(origin: String) throws {
         let values = ["VESTIBULE_IDENTITY_CONNECT": "true", "VESTIBULE_IDENTITY_ORIGINS": origin]
         #expect(try Self.keys.faults(Self.configuration(values)).map(\.key) == ["VESTIBULE_IDENTITY_ORIGINS"])
     }
 
-    @Test func `Origins without what pages would call are a fault`() throws {
+    @Test func `Origins without Connect are an error`() throws {
         let faults = try Self.keys.faults(Self.configuration(["VESTIBULE_IDENTITY_ORIGINS": Self.origin]))
         #expect(faults.map(\.problem) == ["needs VESTIBULE_IDENTITY_CONNECT=true"])
         #expect(try Self.keys.faults(Self.configuration([:])).isEmpty)

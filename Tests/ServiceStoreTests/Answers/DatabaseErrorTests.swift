@@ -5,7 +5,7 @@ import ServiceKit
 import ServiceStore
 import Testing
 
-/// From what became of a statement to what the caller is told: what may be tried again, and what may not.
+/// The conversion of a statement's outcome to the caller's error: which errors may be retried, and which may not.
 struct DatabaseErrorTests {
     private func pushback(_ error: RPCError) -> String? { error.metadata.first("grpc-retry-pushback-ms") }
 
@@ -14,7 +14,7 @@ struct DatabaseErrorTests {
         (.timeout(outcomeUnknown: true), .deadlineExceeded),
     ]
     )
-    func `An unknown outcome is never told as one to try again`(error: PostgresError, code: Status.Code) {
+    func `An unknown outcome is never returned as retryable`(error: PostgresError, code: Status.Code) {
         let told = RPCError(database: error)
         #expect(told.code == code)
         #expect(told.reason == "OUTCOME_UNKNOWN")
@@ -22,7 +22,7 @@ struct DatabaseErrorTests {
         #expect(pushback(told) == "-1")
     }
 
-    @Test func `Of what may be repeated it is told when, and a broken connection leaves the client's own retry`() {
+    @Test func `A repeatable call's error says when to retry, and a broken connection allows the client's own retry`() {
         let lost = RPCError(database: .connectionLost(outcomeUnknown: true), mayBeRepeated: true)
         #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
         #expect(lost.retryAfter == .seconds(1))
@@ -39,7 +39,7 @@ struct DatabaseErrorTests {
         (.timeout(outcomeUnknown: false), .deadlineExceeded),
     ]
     )
-    func `What was certainly not done may be tried again, though not by the client at once`(
+    func `A statement that was certainly not executed may be retried, but not by the client at once`(
         error: PostgresError,
         code: Status.Code
     ) {
@@ -50,7 +50,7 @@ struct DatabaseErrorTests {
         #expect(pushback(told) == "-1")
     }
 
-    @Test func `A fault of ours says nothing of the inside`() {
+    @Test func `An internal error reveals no internals`() {
         let fault = PostgresServerError(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
         let told = RPCError(database: .server(fault))
         #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)
@@ -80,9 +80,7 @@ struct DatabaseErrorTests {
     }
 
     @Test
-    func `An unknown outcome is told unless the call may be repeated: by its proto, or as the method says`()
-        async throws
-    {
+    func `An unknown outcome is reported unless the call may be repeated, by its proto or its method`() async throws {
         let lost = PostgresError.connectionLost(outcomeUnknown: true)
         #expect(try await error(of: lost).reason == "OUTCOME_UNKNOWN")
         #expect(try await error(of: lost, isIdempotent: true).reason == "DATABASE_UNAVAILABLE")

@@ -22,7 +22,7 @@ struct DatabaseTLSTests {
         #expect(try configuration(["VESTIBULE_DATABASE_HOST": host]).databaseTLS == tls)
     }
 
-    @Test func `What is said counts, whatever the host`() throws {
+    @Test func `A configured mode counts, for any host`() throws {
         for (word, tls) in [
             ("disable", PostgresTLS.disable), ("prefer", .prefer), ("require", .require),
             ("verify-full", .verifyFull(authoritiesFile: nil)),

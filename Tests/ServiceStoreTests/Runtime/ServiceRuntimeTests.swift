@@ -12,7 +12,7 @@ import Testing
 
 @testable import ServiceStore
 
-/// A service whose Check waits until it is let go, to have a call in flight; a stand-in for any service.
+/// A stand-in for any service, whose Check waits until it is released, to have a call in flight.
 private struct SlowService: RPCService {
     static let method = MethodDescriptor(service: "test.v1.SlowService", method: "Wait")
     let started = Gate()
@@ -115,7 +115,7 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Migrates, serves, says that it is ready, and stops`() async throws {
+    func `Migrates, serves, becomes ready, and stops`() async throws {
         let environment = Mutex<ServiceEnvironment?>(nil)
         let backgroundEnded = Mutex(false)
         let background: @Sendable () async throws -> Void = {
@@ -139,12 +139,12 @@ struct ServiceRuntimeTests {
     func `A schema that is too old, or was changed, is not served; a newer one is`() async throws {
         let values = try await databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
-            // Its database answers all the time; readiness is looked at each second.
+            // Its database always answers; readiness is checked each second.
             for _ in 0..<3 {
                 #expect(await HealthProbe.check(address: address, timeout: .seconds(1)) == false)
                 try await Task.sleep(for: .milliseconds(700))
             }
-            // Migrated meanwhile, by a version that is newer.
+            // Migrated meanwhile, by a newer version.
             var newer = try runtime(values)
             newer = ServiceRuntime(
                 keys: newer.keys,
@@ -154,7 +154,7 @@ struct ServiceRuntimeTests {
             try await newer.migrate()
             try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
         }
-        // The older one also starts where it would have migrated.
+        // The older version also starts where it would have migrated.
         let migrating = values.merging(["VESTIBULE_IDENTITY_MIGRATE": "true"]) { $1 }
         try await serving(migrating, parts: ServiceParts(services: [SlowService()])) { address, _ in
             try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
@@ -172,7 +172,7 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Without its database it listens and says that it isn't serving`() async throws {
+    func `Without its database it listens and reports that it isn't serving`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [SlowService()])) { address, _ in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
             let channel = try RPCChannel(target: address.description, group: group)
@@ -186,7 +186,7 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func `Tells what can be called, unless that is switched off`(isOn: Bool) async throws {
+    func `Reflection lists its methods, unless it is off`(isOn: Bool) async throws {
         let values = Self.noDatabase.merging(["VESTIBULE_REFLECTION": "\(isOn)"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { address, _ in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
@@ -204,7 +204,7 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test func `The port answers to no name of somebody else's`() throws {
+    @Test func `The port answers to no foreign host name`() throws {
         #expect(try runtime(Self.noDatabase).serverConfiguration.serverNames == [])
         let named = Self.noDatabase.merging(["VESTIBULE_IDENTITY_SERVER_NAMES": "identity.example.internal"]) { $1 }
         #expect(try runtime(named).serverConfiguration.serverNames == ["identity.example.internal"])
@@ -235,7 +235,7 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `Calls that would last for ever are told to end before the server waits for them`() async throws {
+    func `Endless calls are asked to end before the server waits for them`() async throws {
         let endless = SlowService()
         let parts = ServiceParts(services: [endless], beginDrain: { endless.released.open() })
         try await serving(Self.noDatabase, parts: parts) { address, stop in
@@ -249,7 +249,7 @@ struct ServiceRuntimeTests {
             )
             await endless.started.wait()
             stop()
-            // In time, and not with the connection's end when draining has taken too long.
+            // In time, and not by closing the connection after a drain that took too long.
             _ = try await answer
             await channel.close()
             await group.shutdown()
@@ -268,7 +268,7 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `A start that fails is an error: port taken, database down while migrating`() async throws {
+    func `A start fails if the port is in use, or if the database is down for migrations`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [])) { address, _ in
             let second = try runtime(Self.noDatabase.merging(["VESTIBULE_IDENTITY_LISTEN": "\(address)"]) { $1 })
             await #expect(throws: TransportError.self) {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ServiceStore
 
-/// What becomes of calls and work when a service is told to stop, whoever ends first.
+/// What happens to calls and work when a service stops, in any order of their ends.
 struct ServiceStopTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 0)
 
@@ -21,7 +21,7 @@ struct ServiceStopTests {
         return ServiceRuntime(keys: Self.keys, configuration: configuration, migrations: [])
     }
 
-    /// A service whose one call answers some time after the work beside it is over.
+    /// A service whose only call answers some time after the work beside it is over.
     private final class SlowService: RPCService {
         static let method = MethodDescriptor(service: "test.v1.SlowService", method: "Wait")
         let isCalled = Atomic(false)
@@ -42,14 +42,14 @@ struct ServiceStopTests {
         }
     }
 
-    @Test func `A stop that came before the start ends well`() async throws {
+    @Test func `A stop before the start succeeds`() async throws {
         for _ in 0..<100 { try await runtime().serve({ _ in ServiceParts(services: []) }, until: {}) }
     }
 
     private struct Broken: Error {}
 
     @Test(arguments: [false, true])
-    func `Work that ends or fails while calls are drained cuts none`(fails: Bool) async throws {
+    func `Work that ends or fails during the drain cuts no call`(fails: Bool) async throws {
         let service = SlowService()
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let work = BackgroundWork {
@@ -81,7 +81,7 @@ struct ServiceStopTests {
         try await served
     }
 
-    @Test func `Work that the stop cancels within a statement ends well`() async throws {
+    @Test func `Work that is cancelled within a statement ends without an error`() async throws {
         try await runtime().serve(
             { environment in
                 let work = BackgroundWork {

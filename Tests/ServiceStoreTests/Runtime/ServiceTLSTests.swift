@@ -8,12 +8,12 @@ import Testing
 @testable import ServiceKit
 @testable import ServiceStore
 
-/// A service that speaks mutual TLS, on real sockets.
+/// A service with mutual TLS, on real sockets.
 @Suite(.timeLimit(.minutes(5)))
 struct ServiceTLSTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 0)
 
-    /// A running service: where it is, how it is configured, and how it is told to read its certificates again.
+    /// A running service: its address, its configuration, and how to make it read its certificates again.
     private struct Running: Sendable {
         let port: Int
         let values: [String: String]
@@ -70,7 +70,7 @@ struct ServiceTLSTests {
         }
     }
 
-    /// The code that a health check ends with, OK for an answer.
+    /// The code of a health check's result, OK for an answer.
     private func code(_ channel: RPCChannel) async -> Status.Code? {
         do {
             _ = try await HealthClient(channel).check(.init(), options: CallOptions(timeout: .seconds(5)))
@@ -96,7 +96,7 @@ struct ServiceTLSTests {
         try result.get()
     }
 
-    @Test func `Takes calls of peers that the list allows, and of nobody else`() async throws {
+    @Test func `Accepts calls of peers on the allow list, and of nobody else`() async throws {
         try await serving(allow: "gateway grpc.health.v1.Health/Check") { running in
             func shown(_ name: String) throws -> TLSConfiguration {
                 var shown = try running.authority.issue(name, names: "DNS:\(name)")
@@ -111,7 +111,7 @@ struct ServiceTLSTests {
         }
     }
 
-    @Test func `Healthcheck asks by TLS, with the service's own certificate where it needs one`() async throws {
+    @Test func `The health check uses TLS, with the service's own certificate if needed`() async throws {
         try await serving(allow: "identity grpc.health.v1.Health/Check") { running in
             let probe = try HealthProbe.configuration(program: "identity", path: nil, environment: running.values)
             #expect(probe.serverName == "identity")
@@ -129,7 +129,7 @@ struct ServiceTLSTests {
             shown.authoritiesFile = running.authority.file
             try await withChannel(running, shown) { former in
                 #expect(await code(former) == .ok)
-                // The certificate is of another authority from here on: the former channel could not connect again.
+                // The certificate is from another authority from here on: the former channel could not connect again.
                 let replacement = try next.issue("identity", names: "DNS:identity")
                 var trusting = shown
                 trusting.authoritiesFile = next.file
@@ -140,13 +140,13 @@ struct ServiceTLSTests {
                     try await withChannel(running, trusting) { status = await code($0) }
                     return status == .ok
                 }
-                #expect(await code(former) == .ok, "on the connection that was there")
+                #expect(await code(former) == .ok, "on the existing connection")
                 try await withChannel(running, shown) { #expect(await code($0) == .unavailable) }
             }
         }
     }
 
-    @Test func `Faults of all files keep it from starting`() async throws {
+    @Test func `Errors of all files prevent the start`() async throws {
         let configuration = try Configuration.testing(
             keys: Self.keys.all,
             program: "identity",
@@ -163,7 +163,7 @@ struct ServiceTLSTests {
     }
 
     @Test
-    func `Connections of a service with certificates end after an hour, so that no old one lives on in them`() throws {
+    func `With certificates connections end after an hour, so that no old certificate stays in use`() throws {
         let keys = ServiceKeys(program: "identity", listenPort: 0)
         func age(_ values: [String: String]) throws -> Duration {
             let configuration = try Configuration.testing(keys: keys.all, program: "identity", values)

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `What isn't the item's fault is retried without end`() async throws {
+    @Test func `A failure that isn't the item's fault is retried without end`() async throws {
         try await WorkFixture.run { fixture in
             try await fixture.add([1])
             let runner = fixture.runner(triesMax: 2) { _ in
