@@ -45,7 +45,7 @@ struct SignedInOnly: ServerInterceptor {
     }
 }
 
-/// Serves to those who are signed in, until SIGTERM or SIGINT.
+/// Serves signed-in users, until SIGTERM or SIGINT.
 ///
 /// - Parameter identity: where identity is, all its replicas, such as `identity.internal:7001`.
 func serveSignedIn(port: Int, identity: String) async throws {

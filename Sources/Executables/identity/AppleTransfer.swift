@@ -8,33 +8,33 @@ import ServiceKit
 struct AppleTransfer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apple-transfer",
-        abstract: "Move Apple's people to another developer team with their apps.",
+        abstract: "Move Apple's users to another developer team with their apps.",
         discussion: """
-            Apple's names for people are a developer team's own: when apps go to another team everybody gets a new one. With the key \
-            of the team that the apps leave, `export --to TEAM` asks Apple by what to hand over each person; then the apps are \
-            transferred; with the key of the team that they come to, `import --from TEAM` asks Apple who arrived, and people keep \
-            their accounts. It reads the configuration of `serve` and connects as its role. See docs/providers/apple-team-transfer.md.
+            Apple's user identifiers (`sub`) are valid for one developer team: when apps move to another team, every user gets a new \
+            one. First `export --to TEAM` asks Apple for a transfer identifier of each user, with the key of the old team. Then the \
+            apps are transferred. Then `import --from TEAM` asks Apple for the new identifiers, with the key of the new team, and users \
+            keep their accounts. It reads the configuration of `serve` and connects as its role. See docs/providers/apple-team-transfer.md.
             """,
         subcommands: [Export.self, Import.self, Status.self]
     )
 
-    /// What the exit code is where somebody was rejected.
+    /// The exit code if Apple rejected users.
     static let somebodyRejected: Int32 = 3
 
     private static let after = """
-        Accounts that Apple has no answer for are told on standard output, a line each, and so is the end; how far it is, on \
-        standard error. The exit code is 0 if all is done, \(somebodyRejected) if somebody was rejected, and 1 if it ended before its \
-        end; what was done stays done, and the same command goes on from there. It may be killed at any time.
+        Standard output has a line for each account that Apple rejected, and a summary; standard error has the progress. The exit \
+        code is 0 if all is done, \(somebodyRejected) if accounts were rejected, and 1 if the command failed before the end. What \
+        was done stays done: the same command continues from there. It may be killed at any time.
         """
 
-    /// What both halves take.
+    /// The options of both `export` and `import`.
     struct Options: ParsableArguments {
         @OptionGroup var file: ConfigurationFileOption
         @Option(
             help: ArgumentHelp("The app that asks, if the configuration has apps of several teams.", valueName: "id")
         )
         var clientID: String?
-        @Option(help: "How many people Apple is asked about in a second at most.")
+        @Option(help: "The maximum of requests to Apple in a second, one for each user.")
         var perSecond = AppleTransferOrder.perSecondDefault
         @Flag(help: "Change nothing: print the number of people, and whether Apple accepts the key.")
         var dryRun = false

@@ -15,10 +15,10 @@ struct EndSessions: AsyncParsableCommand {
             and refuses provider tokens that were issued before it. Everybody signs in again; no account is lost. With \
             --account it ends the sessions of one account and changes nothing else.
 
-            It holds on all replicas: for refreshes at once, for checks within a second. It reads the configuration of `serve` \
-            and connects as its role. Access tokens are good for nothing wherever they are checked by CheckSession; whoever \
-            verifies them by the published keys alone takes them until they expire. Without --confirm nothing is changed, and \
-            the exit code is 1.
+            It takes effect on all replicas: for refreshes immediately, for checks within a second. It reads the configuration of \
+            `serve` and connects as its role. Services that check access tokens by CheckSession reject them; services that only \
+            verify them by the published keys accept them until they expire. Without --confirm nothing is changed, and the exit \
+            code is 1.
             """
     )
 

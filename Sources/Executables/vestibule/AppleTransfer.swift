@@ -6,7 +6,7 @@ import ServiceKit
 struct AppleTransfer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apple-transfer",
-        abstract: "Move Apple's people to another developer team with their apps.",
+        abstract: "Move Apple's users to another developer team with their apps.",
         discussion: """
             Becomes `identity apple-transfer` of the program beside this one (or in the folder that \(StackKeys.programs.name) \
             names), with identity's configuration: `export --to TEAM` before the apps are transferred, with the key of the team \
