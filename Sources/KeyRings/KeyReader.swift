@@ -130,7 +130,7 @@ public final class KeyReader: MetricsSource {
                 defer { last = fault }
                 return last != fault
             }
-            if isNew { logger.error("keys not read again; the current ones stay in use", metadata: ["error": .string(fault)]) }
+            if isNew { logger.error("keys not read again; the old ones stay", metadata: ["error": .string(fault)]) }
         }
     }
 
