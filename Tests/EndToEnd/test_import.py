@@ -309,7 +309,7 @@ def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
     (["phone-codes", "empty.csv"], "empty.csv: the file is empty"),
     (["phone-codes", "other.csv"], 'other.csv, line 1: there is no column "id"; there are "a", "b"'),
     (["phone-codes", "cut.csv"], "cut.csv, line 2: a quoted field has no end"),
-    (["firebase", "other.csv"], "other.csv: this is no JSON: export with `--format=json`"),
+    (["firebase", "other.csv"], "other.csv: this is not JSON: export with `--format=json`"),
 ])
 def test_what_cannot_be_read_is_said(own_stack, tmp_path, arguments, says):
     (tmp_path / "empty.csv").write_text("")
