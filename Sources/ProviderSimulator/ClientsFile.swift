@@ -22,7 +22,7 @@ enum ClientsFile {
         }
         let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 8 * ClientRegistry.clientsMax)
         guard let object = try? JSONObject(parsing: bytes, limits: limits) else {
-            throw Fault(description: "\(path) is no JSON object with an array of clients for each provider")
+            throw Fault(description: "\(path) is not a JSON object with an array of clients for each provider")
         }
         do {
             return try ClientRegistry(object)

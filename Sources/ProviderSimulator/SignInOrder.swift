@@ -58,7 +58,7 @@ struct SignInOrder: Sendable {
             input.addError("sdk", code: "INVALID", detail: "Only ios, and only Google's, differs.")
         }
         if sdk == .ios, nonce != nil {
-            input.addError("nonce", code: "INVALID", detail: "This SDK makes a nonce of its own.")
+            input.addError("nonce", code: "INVALID", detail: "This SDK makes its own nonce.")
         }
         redirectURI = input.optionalString("redirect_uri")
         Self.checkLength(redirectURI ?? "", "redirect_uri", RedirectURI.lengthMax, &input)

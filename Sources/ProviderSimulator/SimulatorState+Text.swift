@@ -9,8 +9,8 @@ extension SimulatorState {
 
         var description: String {
             switch self {
-            case .malformed: "the state file is damaged; remove it to begin anew, with new keys"
-            case .unknownVersion: "the state file is of another version of the simulator; remove it to begin anew"
+            case .malformed: "the state file is damaged; delete it to start over with new keys"
+            case .unknownVersion: "the state file is of another version of the simulator; delete it to start over"
             }
         }
     }

@@ -8,10 +8,10 @@ enum HomePage {
             title: "Provider simulator",
             """
             <h1>Provider simulator</h1>
-            <p>It plays Apple, Google and Facebook for development and tests. It signs in anybody as anybody: never let it be \
+            <p>It simulates Apple, Google and Facebook for development and tests. Anyone can sign in as anyone: never let it be \
             reached from where real apps or users are.</p>
             <table>
-            <tr><th>Provider</th><th>What it plays</th></tr>
+            <tr><th>Provider</th><th>Endpoints</th></tr>
             <tr><td>Apple</td><td><a href="apple/auth/keys">apple/auth/keys</a>, \
             <a href="apple/auth/authorize?client_id=com.example.services&amp;redirect_uri=\(redirect)\
             &amp;response_type=code%20id_token&amp;scope=name%20email&amp;response_mode=form_post">apple/auth/authorize</a>, \
@@ -25,13 +25,13 @@ enum HomePage {
             <a href="facebook/.well-known/oauth/openid/jwks/">facebook/.well-known/oauth/openid/jwks/</a>, \
             <code>facebook/debug_token</code>, <code>facebook/me</code></td></tr>
             </table>
-            <p>Sign somebody in without a page, as a phone's SDK does:</p>
+            <p>To sign in without a page, like a phone's SDK:</p>
             <pre><code>curl http://\(authority)/control/apple/sign-in -H 'content-type: application/json' \\
               -d '{"client_id":"com.example.app","person":{"email":"someone@example.com","given_name":"Some"}}'</code></pre>
             <p>Other controls: <code>control/google/sign-in</code>, <code>control/facebook/sign-in</code>, \
             <code>control/apple/notify</code>, <code>control/apple/transfer</code>, <code>control/google/risc</code>, <code>control/apple/clients</code>, <code>control/keys/rotate</code>, <code>control/misbehave</code>, \
             <a href="control/counts">control/counts</a>, <code>control/counts/reset</code>. \
-            <code>Sources/ProviderSimulator/README.md</code> tells all of them.</p>
+            <code>Sources/ProviderSimulator/README.md</code> describes all of them.</p>
 
             """
         )

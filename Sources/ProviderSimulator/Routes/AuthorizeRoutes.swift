@@ -98,7 +98,7 @@ enum AuthorizeRoutes {
         return person
     }
 
-    /// Sends the browser back to the app with the answer and the app's state.
+    /// Redirects the browser to the app with the response and the app's state.
     private static func back(
         _ answer: [(name: String, value: String)],
         _ authorization: AuthorizationRequest,
