@@ -24,6 +24,6 @@ for command in debootstrap dockerd ip iptables strip; do
 done
 Tests/Compose/setup.sh
 docker/prebuilt.sh
-# grpcio tells of each refused handshake, of which the test makes some.
+# grpcio logs each rejected handshake, and the test makes some.
 export GRPC_VERBOSITY=NONE GLOG_minloglevel=4
 exec .venv-compose/bin/python Tests/Compose/test_compose.py
