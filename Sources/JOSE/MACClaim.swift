@@ -57,13 +57,13 @@ public struct MACClaim: Sendable, CustomStringConvertible {
         let claim = UnsafeBufferPointer(rebasing: payload.suffix(Self.textByteCount))
         let text = claim[Self.start.count..<claim.count - Self.end.count]
         guard claim.starts(with: Self.start), claim.suffix(Self.end.count).elementsEqual(Self.end) else { return false }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { told in
-            guard Base64URL.decode(UnsafeBufferPointer(rebasing: text), into: told) == Self.byteCount else {
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { claimed in
+            guard Base64URL.decode(UnsafeBufferPointer(rebasing: text), into: claimed) == Self.byteCount else {
                 return false
             }
             return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SHA256.byteCount) { code in
                 write(header, content, into: code)
-                return CRYPTO_memcmp(code.baseAddress, told.baseAddress, Self.byteCount) == 0
+                return CRYPTO_memcmp(code.baseAddress, claimed.baseAddress, Self.byteCount) == 0
             }
         }
     }

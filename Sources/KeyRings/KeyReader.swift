@@ -120,8 +120,8 @@ public final class KeyReader: MetricsSource {
             found.use()
             rings.withLock { $0 = found.rings }
             looks[Outcome.changed.rawValue].add()
-            let told = found.rings.map(\.description).joined(separator: "; ")
-            logger.notice("keys read again", metadata: ["keys": .string(told)])
+            let description = found.rings.map(\.description).joined(separator: "; ")
+            logger.notice("keys read again", metadata: ["keys": .string(description)])
         } catch {
             looks[Outcome.failed.rawValue].add()
             // Each error is logged once, and not every few seconds.

@@ -23,7 +23,7 @@ final class LoopTransfers: @unchecked Sendable {
     /// Requests in libcurl, by their handles.
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The names with ports whose addresses the multi handle has.
-    private var told: Set<String> = []
+    private var resolved: Set<String> = []
     private var isClosed = false
 
     init(loop: EventLoop, settings: ClientSettings) {
@@ -171,7 +171,7 @@ final class LoopTransfers: @unchecked Sendable {
         timer = nil
         for watch in watches.values { watch.cancel() }
         watches = [:]
-        told = []
+        resolved = []
         loop.closed(self)
     }
 
@@ -248,10 +248,10 @@ final class LoopTransfers: @unchecked Sendable {
     private func resolution(_ hop: PreparedRequest.Hop, _ addresses: [String]) -> [String] {
         let place = "\(hop.host.text):\(hop.port)"
         var lines: [String] = []
-        if !told.contains(place), told.count >= LoopAddresses.hostsMax, let other = told.popFirst() {
+        if !resolved.contains(place), resolved.count >= LoopAddresses.hostsMax, let other = resolved.popFirst() {
             lines.append("-\(other)")
         }
-        told.insert(place)
+        resolved.insert(place)
         let list = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
         return lines + ["\(place):\(list)"]
     }

@@ -65,7 +65,7 @@ enum FormPostPage {
 }
 
 /// The page for a request whose error cannot be sent back to the app.
-enum FaultPage {
+enum ErrorPage {
     static func response(_ fault: AuthorizationError, provider: Provider) -> Response {
         .page(
             title: "\(provider.title): \(fault.word)",

@@ -40,7 +40,7 @@ enum AuthorizeRoutes {
             return try await work(try AuthorizationRequest(fields, provider: provider), fields)
         } catch let fault as AuthorizationError {
             if wantsJSON(request) { return OAuthError(word: fault.word, sentence: fault.sentence).response }
-            return FaultPage.response(fault, provider: provider)
+            return ErrorPage.response(fault, provider: provider)
         }
     }
 
