@@ -304,7 +304,7 @@ def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["elsewhere", "x.csv"], '"elsewhere" is no source: there are phone-codes, supabase, firebase, cognito'),
+    (["elsewhere", "x.csv"], '"elsewhere" is not a source; expected phone-codes, supabase, firebase, cognito'),
     (["phone-codes", "none.csv"], "none.csv: No such file or directory"),
     (["phone-codes", "empty.csv"], "empty.csv: the file is empty"),
     (["phone-codes", "other.csv"], 'other.csv, line 1: there is no column "id"; there are "a", "b"'),

@@ -31,8 +31,8 @@ struct LoadAmount: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Use the sessions in this file, without sign-ins. Each line has the access token, and for scenarios that refresh \
-            a space and the refresh token.
+            Use the sessions in this file, without sign-ins. Each line has the access token, and for scenarios that \
+            refresh a space and the refresh token.
             """,
             valueName: "file"
         )

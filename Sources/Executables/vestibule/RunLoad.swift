@@ -11,13 +11,13 @@ struct RunLoad: AsyncParsableCommand {
         commandName: "load",
         abstract: "Put running services under load, and measure them.",
         discussion: """
-            Prepares accounts through the provider simulator, makes calls for some time, and reports rate, latencies and \
-            errors in a table, in NAME.json and on the page NAME.html. Ctrl-C ends it early, with the report; a second \
-            Ctrl-C ends it immediately.
+            Prepares accounts through the provider simulator, makes calls for some time, and reports rate, latencies \
+            and errors in a table, in NAME.json and on the page NAME.html. Ctrl-C ends it early, with the report; a \
+            second Ctrl-C ends it immediately.
 
-            Without --rate it is a closed loop: each worker begins its next call when the last one has ended. With --rate \
-            it is an open loop: calls begin at fixed times, even if earlier ones have not ended, and latencies count from \
-            those times.
+            Without --rate it is a closed loop: each worker begins its next call when the last one has ended. With \
+            --rate it is an open loop: calls begin at fixed times, even if earlier ones have not ended, and \
+            latencies count from those times.
 
             Exit code: 0; 1 if there were more errors than --errors-max, or no call could be made; 64 for an error in \
             the arguments; 78 for one in the configuration; 130 after a second Ctrl-C.

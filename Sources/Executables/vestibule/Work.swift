@@ -10,9 +10,9 @@ struct Work: ParsableCommand {
         discussion: WorkHelp.discussion + """
 
 
-            Asks `identity work`, `profile work` and `invites work` of the programs beside this one (or in the folder that \
-            \(StackKeys.programs.name) names), each with its own configuration and database. In containers ask each: \
-            docker compose exec profile vestibule-program work list, and so on.
+            Asks `identity work`, `profile work` and `invites work` of the programs beside this one (or in the \
+            folder that \(StackKeys.programs.name) names), each with its own configuration and database. In \
+            containers run each: docker compose exec profile vestibule-program work list, and so on.
             """,
         subcommands: [List.self, Show.self, Retry.self, Discard.self],
         defaultSubcommand: List.self

@@ -23,8 +23,8 @@ enum ChoicePage {
             title: "Sign in with \(provider.title) (simulated)",
             """
             <h1>Sign in with \(provider.title)</h1>
-            <p>This is a simulator: you can sign in as anyone. <code>\(request.clientID)</code> asks for \(scopes), and gets the \
-            response at <code>\(request.redirectURI)</code>.</p>
+            <p>This is a simulator: you can sign in as anyone. <code>\(request.clientID)</code> asks for \(scopes), \
+            and gets the response at <code>\(request.redirectURI)</code>.</p>
             \(told)<form method="post">
             \(HTML.hidden(request.parameters))\(known)<fieldset><legend>Somebody else</legend>
             <label>E-mail <input type="email" name="email" value="someone@example.com" required maxlength="254"></label>
