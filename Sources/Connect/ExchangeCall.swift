@@ -143,7 +143,7 @@ extension ExchangeCall.Request {
                 throw RPCError(.invalidArgument, "Connect-Protocol-Version must be \"1\"")
             }
             return try fields.connectTimeout.deadline(
-                RPCError(.invalidArgument, "Connect-Timeout-Ms is no number of at most 10 digits")
+                RPCError(.invalidArgument, "Connect-Timeout-Ms is not a number of at most 10 digits")
             )
         case .grpcWeb, .grpcWebText:
             // The same error as over gRPC.

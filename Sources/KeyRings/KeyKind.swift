@@ -37,7 +37,7 @@ public struct KeyKind: Sendable {
     enum Lifetime: Sendable {
         /// At most this number of seconds, whatever is configured.
         case seconds(Int64)
-        /// As long as a session.
+        /// The lifetime of a session.
         case session
     }
 

@@ -72,7 +72,7 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
     public init(kind: String, service: String? = nil, parsing bytes: [UInt8]) throws(FileError) {
         guard let object = try? JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: Self.bytesMax)),
             let elements = object["keys"]?.array
-        else { throw FileError("is no file of keys") }
+        else { throw FileError("is not a key file") }
         guard object["format"] == Self.format else { throw FileError("has a format of another version") }
         guard object["kind"] == .string(kind) else { throw FileError("holds keys of another kind than \(kind)") }
         guard object["service"] == service.map(JSONValue.string) else {

@@ -1,7 +1,7 @@
 import HTTPJSON
 import JOSE
 
-/// Who signs in to which client, and how the tokens differ from the real provider's.
+/// A sign-in of a user to a client, with the differences of the tokens from the real provider's.
 struct SignInOrder: Sendable {
     /// The requesting SDK, where that makes a difference.
     enum SDK: String, Sendable, CaseIterable {
@@ -20,7 +20,7 @@ struct SignInOrder: Sendable {
     /// How the ID token that is issued for the code differs.
     var exchangeOverrides = TokenOverrides()
     var sdk = SDK.plain
-    /// Where the browser is redirected; nil in an app.
+    /// The URL to which the browser is redirected; nil in an app.
     var redirectURI: String?
     var challenge: CodeChallenge?
     var tellsEmail = true

@@ -252,7 +252,7 @@ def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
         lambda: stack.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vestibule-identity' "
                           "AND query LIKE '%imported_ids%' AND state <> 'idle'") == "0", SECONDS, "its end")
     result = run(stack, tmp_path, "phone-codes", file, "--source-name", "killed", status=SOMETHING_REJECTED)
-    assert "goes on at line" in result.stdout
+    assert "continues at line" in result.stdout
     assert stack.sql(landed) == str(count - 2)
     assert told(tmp_path, "rejects") == [["102", "k100", "phone_invalid"], [f"{count - 98}", f"k{count - 100}", "phone_invalid"]]
     assert stack.sql("SELECT count(*) FROM identity.imported_ids WHERE source = 'killed'") == str(count - 2)

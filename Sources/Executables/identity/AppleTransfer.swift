@@ -61,7 +61,7 @@ struct AppleTransfer: ParsableCommand {
                 }
                 bar.end()
                 if dryRun {
-                    print("\(outcome.total) people would be \(done). Apple takes the key. Nothing was changed")
+                    print("\(outcome.total) people would be \(done). Apple accepts the key. Nothing was changed")
                     return
                 }
                 var line = "\(outcome.done) of \(outcome.total) people \(done), \(outcome.rejected) rejected"

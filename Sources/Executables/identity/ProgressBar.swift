@@ -26,7 +26,7 @@ final class ProgressBar: Sendable {
             fflush(nil)
         case .waiting(let seconds):
             clear()
-            write("Apple doesn't answer; asked again in \(seconds) s\n")
+            write("Apple doesn't respond; retrying in \(seconds) s\n")
         }
     }
 

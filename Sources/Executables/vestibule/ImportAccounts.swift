@@ -34,7 +34,7 @@ struct ImportAccounts: ParsableCommand {
         var arguments = ["import"] + options.arguments
         if !options.dryRun, let position = position(arguments) {
             arguments.append("--after=\(position)")
-            print("goes on at line \(position.split(separator: ":")[1])")
+            print("continues at line \(position.split(separator: ":")[1])")
             fflush(nil)
         }
         let status = ServicePrograms.pipe(
@@ -43,7 +43,7 @@ struct ImportAccounts: ParsableCommand {
             by: Self.name
         )
         guard Self.done.contains(status.first), Self.done.contains(status.second) else {
-            Program.end("\(Self.name): it ended before its end; the same command goes on", code: 1)
+            Program.end("\(Self.name): it failed before its end; run the same command again to continue", code: 1)
         }
         Program.end(nil, code: max(status.first, status.second))
     }

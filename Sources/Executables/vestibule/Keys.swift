@@ -159,10 +159,10 @@ extension KeyRotation.Outcome {
             switch step {
             case nil: nil
             case .published(let id): "\(id) is published"
-            case .promoted(let id, let retired): "\(id) is used from now on; \(retired) verifies what it made"
-            case .forgotten(let id): "\(id) is gone"
+            case .promoted(let id, let retired): "\(id) is used from now on; \(retired) only verifies"
+            case .forgotten(let id): "\(id) is removed"
             case .replaced(let id, let gone):
-                "\(id) is used from now on; gone with what they made: \(gone.joined(separator: ", "))"
+                "\(id) is used from now on; removed, so that their tokens are invalid: \(gone.joined(separator: ", "))"
             }
         return done.map { "\($0); \(following)" } ?? "nothing to do; \(following)"
     }
@@ -173,7 +173,7 @@ extension KeyRotation.Outcome {
             switch following {
             case .publish: "a next key may be published"
             case .promote: "the next key may be used"
-            case .forget: "the oldest retired key may go"
+            case .forget: "the oldest retired key may be removed"
             }
         return followsAtSeconds <= nowSeconds ? "\(what) now" : "\(what) from \(utc(followsAtSeconds))"
     }

@@ -106,7 +106,7 @@ extension Work {
         )
     }
 
-    /// Has services do the same, and ends this process: with 1 if one could not.
+    /// Runs the same command in the services, and ends this process: with 1 if one failed.
     private static func hand(_ arguments: [String], to services: [String], _ file: ConfigurationFileOption) -> Never {
         var status: Int32 = 0
         for service in services {

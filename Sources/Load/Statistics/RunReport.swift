@@ -16,7 +16,7 @@ public struct RunReport: Sendable {
 
     /// One second of the measured time.
     public struct Second: Sendable, Hashable {
-        /// From 0.
+        /// The index of the second, from 0.
         public let index: Int
         /// Successful calls per second; the rate of a shorter last second is scaled to a whole one.
         public let ratePerSecond: Double
