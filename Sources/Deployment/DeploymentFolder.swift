@@ -44,7 +44,9 @@ public struct DeploymentFolder: Sendable {
     static let services = ["identity", "profile", "invites"]
     /// The prefix of callers' names in allow lists.
     public static let trustDomain = "spiffe://vestibule/"
+    /// How long the authority is valid.
     static let authorityDays = 3650
+    /// How long the certificates of programs are valid.
     static let certificateDays = 60
     /// A program's certificate is renewed when fewer days are left: a third of its lifetime.
     public static let renewalDaysLeft = 20
@@ -54,6 +56,7 @@ public struct DeploymentFolder: Sendable {
 
     /// The mode of files for the owner only; no container needs them.
     private static let ownerOnly: mode_t = 0o600
+    /// The mode of files that containers mount.
     private static let mounted: mode_t = 0o444
 
     /// The folder.

@@ -44,6 +44,7 @@ public final class KeyReader: MetricsSource {
         /// The folder can't be read; the current keys stay in use.
         case failed
 
+        /// The value of the metric's label.
         fileprivate var label: String {
             switch self {
             case .changed: "changed"
@@ -54,6 +55,7 @@ public final class KeyReader: MetricsSource {
     }
 
     private let program: Program
+    /// Reads the folder.
     private let find: @Sendable () throws -> Found
     private let logger: Logger
     /// Files are read on this queue and never on an event loop; one read at a time, so that the newest takes effect last.

@@ -6,6 +6,7 @@ import ServiceKit
 enum ClientsFile {
     /// The error of an invalid file, with all its problems in one line.
     struct ReadError: Error, CustomStringConvertible {
+        /// The file and its problems.
         let description: String
     }
 

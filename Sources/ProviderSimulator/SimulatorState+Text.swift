@@ -4,7 +4,9 @@ import JOSE
 extension SimulatorState {
     /// Why a stored state was rejected.
     enum FormatError: Error, Hashable, CustomStringConvertible {
+        /// The text is damaged.
         case malformed
+        /// The text is of another version of the simulator.
         case unknownVersion
 
         var description: String {

@@ -4,6 +4,7 @@ import Glibc
 struct StateFile: Sendable {
     /// A file that could not be read or written.
     struct AccessError: Error, CustomStringConvertible {
+        /// The failed operation, the path and the system's error.
         let description: String
 
         init(_ operation: String, _ path: String, errno code: Int32) {
@@ -14,6 +15,7 @@ struct StateFile: Sendable {
     /// The largest file that is read, in bytes.
     static let bytesMax = 64 << 20
 
+    /// The path of the file.
     let path: String
 
     /// The file's bytes; nil if there is no file.

@@ -4,10 +4,12 @@ import Synchronization
 
 /// Prints the progress of an import on standard error: a bar on a terminal, otherwise a line now and then. Any thread.
 final class ImportBar: Sendable {
+    /// The width of the bar in characters.
     private static let width = 30
 
     private struct State {
         var toldAt = ContinuousClock.now
+        /// Whether the bar is on the terminal's current line.
         var isOpen = false
     }
 

@@ -11,13 +11,16 @@ actor RunWatch {
     private let lanes: [Lane]
     private let times: RunTimes
     private let console: LoadConsole
+    /// The seconds that all lanes have reported.
     private var board: SecondsBoard
     private var toldCount = 0
+    /// Whether the run was ended early.
     private var isInterrupted = false
     /// When measuring ended.
     private var measuredUntil: UInt64
     private var haveWorkersEnded = false
     private var meter: ProcessorMeter?
+    /// The load generator's own processor time in the measured time.
     private var share: ProcessorShare?
     private var startedUnixSeconds: Int64 = 0
 

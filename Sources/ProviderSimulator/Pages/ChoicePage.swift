@@ -72,7 +72,7 @@ enum ErrorPage {
             """
             <h1>\(fault.word)</h1>
             <p class="fault">\(fault.sentence)</p>
-            <p>The real \(provider.title) would show an error here as well, and send nobody back to the app.</p>
+            <p>The real \(provider.title) would show an error here as well, and not redirect to the app.</p>
 
             """,
             status: .badRequest
