@@ -21,7 +21,7 @@ WHOLE, MORE, REFUSED = "whole", "more", "refused"
 
 
 class Parsed:
-    """What httptools tells of a request."""
+    """A request as httptools parses it."""
 
     def __init__(self):
         self.url, self.body, self.begun, self.is_whole = b"", b"", 0, False
@@ -114,7 +114,7 @@ def judge(text, requests, meaning):
     if meaning is None:
         return None
     told = [(request["method"], request["target"], bytes.fromhex(request["body"])) for request in taken]
-    return None if told == meaning and len(requests) == len(taken) else f"it means {meaning}, and {requests} is told"
+    return None if told == meaning and len(requests) == len(taken) else f"it means {meaning}, and {requests} is reported"
 
 
 def compare(program, cases):

@@ -23,7 +23,7 @@ typedef struct request {
     int fault;
 } request;
 
-/// What is told of a connection.
+/// The recorded callbacks of a connection.
 typedef struct story {
     uint8_t texts[2 * INPUT_MAX];
     size_t length, count;

@@ -12,7 +12,7 @@ class Certificate:
 
 
 class Authority:
-    """Signs certificates of servers and clients; `certificate` is what those who trust it need."""
+    """Signs certificates of servers and clients; peers that trust it need its `certificate`."""
 
     def __init__(self, folder, name):
         self._folder = folder

@@ -12,7 +12,7 @@ RENAMED = ("grpc/testing/", "interop_protos/")
 
 
 def generate(target):
-    """Writes the modules to `target`, which belongs on the path of whoever imports them."""
+    """Writes the modules to `target`, which must be on the path of the importing program."""
     sources = target / "protos"
     for proto in (PROJECT / "Tests/Interop/proto").rglob("*.proto"):
         name = proto.relative_to(PROJECT / "Tests/Interop/proto").as_posix().replace(*RENAMED)

@@ -22,7 +22,7 @@ def pem(key):
 def minted(key, folder):
     path = folder / "key.p8"
     path.write_bytes(pem(key))
-    # Beside the client: whoever built one built both.
+    # Beside the client: both are built together.
     program = pathlib.Path(os.environ["INTEROP_CLIENT"]).with_name("interop-client-secret")
     result = subprocess.run(
         [program, "--key", path, "--client-id", "com.example.app", "--team-id", "ABCDE12345", "--key-id", "KEY1234567"],

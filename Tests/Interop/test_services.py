@@ -1,6 +1,6 @@
-"""The real services, called by a foreign client: the way in from end to end.
+"""The real services, called by a foreign client: a sign-in from end to end.
 
-Needs a running stack (`make run`) whose addresses are told by VESTIBULE_INTEROP_IDENTITY, _PROFILE, _INVITES and
+Needs a running stack (`make run`), with its addresses in VESTIBULE_INTEROP_IDENTITY, _PROFILE, _INVITES and
 _SIMULATOR, each as host:port. Without them these tests are skipped; VESTIBULE_INTEROP_REQUIRED=1, which CI sets, makes
 that an error.
 """

@@ -90,7 +90,7 @@ def check(bill):
             raise ValueError(f"{part['purl']} is no package URL")
     kinds = {part["purl"].split("/")[0] for part in parts}
     if not {"pkg:deb", "pkg:swift", "pkg:github"} <= kinds:
-        raise ValueError(f"only {sorted(kinds)} are told of")
+        raise ValueError(f"only {sorted(kinds)} are listed")
 
 
 def main(name, dependencies, version):

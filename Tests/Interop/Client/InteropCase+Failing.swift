@@ -94,14 +94,14 @@ extension InteropCase {
         try expect(elapsed > .milliseconds(150) && elapsed < .seconds(5), true, "ended after \(elapsed), in time")
     }
 
-    /// The server says in a trailer whether it was told of a deadline.
+    /// The server reports in a trailer whether the call had a deadline.
     static func noDeadline(_ call: InteropCall) async throws {
         for (options, wanted) in [(CallOptions(deadline: .never), "none"), (InteropCall.options(), "some")] {
             var options = options
             let metadata = ResponseMetadata()
             options.responseMetadata = metadata
             _ = try await call.client.emptyCall(GrpcTesting.Empty(), options: options)
-            try expect(metadata.trailing?.first("x-test-deadline"), wanted, "the deadline that the server was told")
+            try expect(metadata.trailing?.first("x-test-deadline"), wanted, "the deadline that the server received")
         }
         var request = InteropCall.outputRequest(asking: [1, 2])
         request.responseParameters[1].intervalUs = 10_000

@@ -64,7 +64,7 @@ struct InteropClient: AsyncParsableCommand {
         return configuration
     }
 
-    /// What the work came to, so that everything can be closed before it is told.
+    /// The result of the work, so that everything can be closed before it is reported.
     private static func outcome(_ work: () async throws -> Void) async -> Result<Void, any Error> {
         do { return .success(try await work()) } catch { return .failure(error) }
     }
