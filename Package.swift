@@ -2,8 +2,8 @@
 // Long because every target stands here.
 import PackageDescription
 
-/// Warnings are errors where somebody can mend them: in CI and `make test`, which set WARNINGS_ARE_ERRORS. Whoever builds with
-/// the next compiler isn't kept from it by a warning that it is the first to give.
+/// Warnings are errors in CI and `make test`, which set WARNINGS_ARE_ERRORS: there they can be fixed. Elsewhere they stay
+/// warnings, so that a new one of a newer compiler doesn't break a user's build.
 let warningsAreErrors = Context.environment["WARNINGS_ARE_ERRORS"] != nil
 
 let strict: [SwiftSetting] =

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Copies the shared libraries that a program loads, and the certificates of public authorities, into a folder, as far as
-# they come from packages that the base image lacks. Beside them goes what says which packages they are of
-# (/var/lib/dpkg/status.d, as distroless images have it), for scanners.
+# Copies the shared libraries that a program loads, and the certificates of public authorities, into a folder, unless their
+# packages are in the base image. It also writes which packages they are from (/var/lib/dpkg/status.d, as in distroless
+# images), for scanners.
 #
 #   collect-libraries.sh PROGRAM FILE-OF-BASE-PACKAGES FOLDER      the Dockerfile calls it
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 [ $# -eq 3 ] || {
-    echo "collect-libraries: it takes a program, a file and a folder; --help says more" >&2
+    echo "collect-libraries: expected a program, a file and a folder (see --help)" >&2
     exit 2
 }
 program=$1 base=$2 folder=$3
@@ -30,12 +30,12 @@ for file in $list /etc/ssl/certs/ca-certificates.crt; do
         package=$(package_of "$(readlink -f "$file")" | head -n 1)
         package=${package%: *}
         [ -n "$package" ] || {
-            echo "$file is of no package" >&2
+            echo "collect-libraries: no package has $file" >&2
             exit 1
         }
     fi
     if grep -qxF -e "$package" -e "${package%%:*}" "$base"; then continue; fi
-    # Under /usr, for the base has links in the other places.
+    # Under /usr, since the base image has links in the other places.
     target=$folder$file
     case "$file" in /lib/* | /lib64/*) target=$folder/usr$file ;; esac
     install -D --mode=644 "$(readlink -f "$file")" "$target"

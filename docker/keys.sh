@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Replaces our own keys step by step, or tells their states, and has the running programs read them: identity, and profile and
-# invites, which have what follows from identity's. What the steps are is in
-# docs/run/key-rotation.md.
+# Rotates our own keys step by step, or lists their states, and has the running programs read them again: identity, and
+# profile and invites, which have keys that are derived from identity's. docs/run/key-rotation.md explains the steps.
 #
 #   docker/keys.sh list                  the keys and when the next step may follow
 #   docker/keys.sh rotate                the next step of each kind, if it is time for it
@@ -12,7 +11,7 @@ case "${1:-}" in "" | -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exi
 
 cd "$(dirname "$0")"
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
-# How long a session may live says how long refresh keys are kept: as identity's containers have it.
+# The lifetime of sessions decides how long refresh keys are kept, so it must be the one of identity's containers.
 environment=()
 [ ! -f .env ] || environment+=(--env-file .env)
 [ -z "${VESTIBULE_IDENTITY_SESSION_LIFETIME:-}" ] || environment+=(--env VESTIBULE_IDENTITY_SESSION_LIFETIME)
@@ -21,7 +20,7 @@ docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
     "vestibule/vestibule:${VESTIBULE_TAG:-local}" keys "$@" --folder /secrets
 
 [ "$1" = rotate ] || exit 0
-# They would read them by themselves in some seconds.
+# Without the signal they would read them within some seconds.
 for service in profile invites identity; do
     mapfile -t containers < <(docker ps --quiet --filter label=com.docker.compose.project=vestibule \
         --filter "label=com.docker.compose.service=$service")

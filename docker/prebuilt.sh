@@ -4,7 +4,7 @@
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 [ $# -eq 0 ] || {
-    echo "prebuilt: takes no arguments, not '$*'; --help tells what it does" >&2
+    echo "prebuilt: unknown arguments '$*'; it takes none (see --help)" >&2
     exit 2
 }
 
@@ -20,7 +20,7 @@ for program in identity profile invites gateway simulator vestibule; do
         echo "prebuilt: .build/release/$program is missing; \`make build\` makes it" >&2
         exit 1
     }
-    # As it is if it is as new, so that the image is found built.
+    # Kept if it is up to date, so that Docker finds the image in its cache.
     if [ "docker/prebuilt/$program" -nt ".build/release/$program" ]; then continue; fi
     strip -o "docker/prebuilt/$program" ".build/release/$program"
 done

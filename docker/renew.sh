@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Makes the secrets that aren't there yet, renews certificates that end soon, and has the running programs read them. Run it
-# each day or week (`make renew`); `make up` calls it too.
+# Creates missing secrets, renews certificates that expire soon, and has the running programs read them. Run it each day or
+# week (`make renew`); `make up` calls it too.
 #
-#   docker/renew.sh                    what is missing or ends soon
+#   docker/renew.sh                    what is missing or expires soon
 #   docker/renew.sh --renew identity   arguments are handed to `vestibule init`; its --help lists them
 #
-# A renewed file is written where it is, so that containers see it, and SIGHUP has them read it: no call fails.
+# A renewed file is written in place, so that containers see it, and SIGHUP makes them read it: no call fails.
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
-# By this folder's owner, so that the secrets are theirs. It is made here: Docker would make it root's.
+# Runs as the current user, who then owns the secrets. The folder is made here: Docker would make it as root.
 mkdir -p "$VESTIBULE_SECRETS"
 said=$(docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
     --volume "$VESTIBULE_SECRETS:/secrets" "vestibule/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets "$@")

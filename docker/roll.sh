@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Replaces the containers of a service one by one without a failed call. The new ones have the image that the tag names
-# now and the secrets that are there now. Beside each old container a new one is started; when that is healthy the old one
-# is told to stop, which ends its calls first. Migrations of the new image are applied before.
+# now and the current secrets. For each old container a new one is started; when the new one is healthy the old one is
+# stopped, after it has ended its calls. Migrations of the new image are applied first.
 #
 #   docker/roll.sh identity   or profile, invites, gateway; `make roll SERVICE=identity` calls it
 #
 # For the gateway VESTIBULE_PUBLISH must be a range of two ports or more (127.0.0.1:8080-8081): the new container takes the
-# one that is free. What stands before it must know both, or be in the network, as the proxy of the profile `https` is.
+# free one. A proxy in front of it must know both, or be in the network, as the proxy of the profile `https` is.
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
@@ -15,7 +15,7 @@ service=${1:-}
 case "$service" in
 identity | profile | invites | gateway) ;;
 *)
-    # PostgreSQL's folder is one container's.
+    # PostgreSQL's folder can belong to one container only.
     echo "roll: '$service' cannot be rolled; identity, profile, invites and gateway can" >&2
     exit 1
     ;;
@@ -29,7 +29,7 @@ mapfile -t old < <(docker ps --quiet "${filter[@]}")
     echo "roll: no $service runs; \`make up\` starts it" >&2
     exit 1
 }
-# The files that it was started with.
+# The Compose files that it was started with.
 names=$(docker inspect --format '{{index .Config.Labels "com.docker.compose.project.config_files"}}' "${old[0]}")
 IFS=, read -ra names <<<"$names"
 files=()
@@ -43,14 +43,14 @@ if [ "$service" = gateway ]; then
     }
 fi
 
-# Those of the new version, which the old one can live with (see CONTRIBUTING, "Migrations").
+# The migrations of the new version; the old version runs on them too (see CONTRIBUTING, "Migrations").
 [ "$service" = gateway ] ||
     "${compose[@]}" --progress quiet "${files[@]}" run --rm --no-deps --no-TTY "$service-migrate"
 
 for container in "${old[@]}"; do
     "${compose[@]}" --progress quiet "${files[@]}" up --detach --wait --no-deps --no-recreate \
         --scale "$service=$((${#old[@]} + 1))" "$service"
-    # To the end of its calls, which compose.yaml gives 30 s.
+    # Waits until its calls have ended, for which compose.yaml allows 30 s.
     docker stop --time 40 "$container" >/dev/null
     docker rm "$container" >/dev/null
     echo "replaced $service ${container:0:12}"

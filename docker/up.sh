@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the images, makes the secrets that aren't there yet, renews certificates and starts everything; returns when all
-# of it is healthy. `make up` calls it.
+# Builds the images, creates missing secrets, renews certificates and starts everything; returns when all of it is healthy.
+# `make up` calls it.
 #
 #   docker/up.sh        as on a server: compose.yaml
 #   docker/up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
 #
-# VESTIBULE_PROGRAMS=prebuilt takes what `make build` has built; other variables are in compose.yaml. DOCKER_COMPOSE is the
-# command of Compose, version 2.
+# VESTIBULE_PROGRAMS=prebuilt uses the programs that `make build` has built; other variables are in compose.yaml.
+# DOCKER_COMPOSE is the command of Compose, version 2.
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
@@ -23,13 +23,14 @@ dev) files+=(--file compose.dev.yaml) ;;
 esac
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 
-# Whether a service is one of those that are started, which its profile says.
+# Whether a service is started, which depends on its profile.
 is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
 
 [ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
 "${compose[@]}" "${files[@]}" build
 ./renew.sh
-# What keeps identity from starting is a sentence in the log of what runs first of it: what a deployment must set is told there.
+# If identity can't start, the cause is in the log of the container that runs first, identity-migrate: for example a variable
+# that a deployment must set.
 "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
     "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate \
         identity profile invites gateway >&2
@@ -37,7 +38,7 @@ is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
     exit 1
 }
 scheme=http
-# Where the gateway has a certificate of its own.
+# If the gateway has a certificate of its own.
 ! "${compose[@]}" "${files[@]}" config gateway | grep -q 'VESTIBULE_GATEWAY_TLS_CERTIFICATE_FILE: [^"]' || scheme=https
 "${compose[@]}" "${files[@]}" port gateway 8080 | sed "s|^|Vestibule is ready: $scheme://|"
 ! is_there https || "${compose[@]}" "${files[@]}" port https 8443 | sed 's|^|By HTTPS: https://|'

@@ -38,8 +38,8 @@ struct ErrorDetails: Equatable {
 extension ErrorDetails {
     /// The serialized `google.rpc.Status`, at most `sentBytesMax` long.
     ///
-    /// If everything is too much, the last field violations are left out first, then the copy of the message: whoever
-    /// mends the fields told of is told of the others next time.
+    /// If that is too long, the last field violations are left out first, then the copy of the message. A client that
+    /// corrects the listed fields gets the others in the next response.
     func encoded(code: Status.Code, message: String) -> [UInt8] {
         var fieldCount = fields.count
         while true {

@@ -32,7 +32,7 @@ public struct AccountReader {
         scratchFolder: String,
         nowMilliseconds: Int64
     ) throws(ImportError) {
-        guard let first = files.first else { throw ImportError(plan.source.rawValue, "no file is named") }
+        guard let first = files.first else { throw ImportError(plan.source.rawValue, "a file is required") }
         let second = files.dropFirst().first
         let index = try second.map { file throws(ImportError) in try IdentityIndex(file, scratch: scratchFolder) }
         try self.init(plan, first.bytes(), index, nowMilliseconds: nowMilliseconds)
@@ -54,7 +54,7 @@ public struct AccountReader {
             takesJSON: plan.source != .phoneCodes
         )
         if plan.source == .firebase, !reader.isJSON {
-            throw ImportError(input.name, "this is no JSON: export with `--format=json`")
+            throw ImportError(input.name, "this is not JSON: export with `--format=json`")
         }
         self.index = index
     }

@@ -11,13 +11,13 @@ public struct ImportCandidate: Sendable {
     public struct Identity: Sendable {
         /// Our name of the provider.
         public let provider: String
-        /// The identity as the source has it.
+        /// The identity in the source.
         public let told: ImportedIdentity
     }
 
     /// The line of its row.
     public let line: Int64
-    /// The account as the other backend had it.
+    /// The account of the other backend.
     public let account: ImportedAccount
     /// Its identities at known providers.
     public var identities: [Identity]

@@ -1,7 +1,7 @@
 /// Why a row or a part of it is rejected. The words are for programs too: they never change their meaning.
 public enum ImportReason: Sendable, Hashable, CustomStringConvertible {
     // Reasons that reject the whole row.
-    /// The row is malformed: its number of fields differs from the header's, its bytes are no UTF-8, or it is no JSON object.
+    /// The row is malformed: its number of fields differs from the header's, its bytes are not UTF-8, or it is not a JSON object.
     case rowInvalid
     /// An earlier row has the same id.
     case rowRepeated

@@ -91,7 +91,7 @@ private struct Digits {
         return true
     }
 
-    /// A number of exactly so many digits.
+    /// A number with exactly this number of digits.
     mutating func number(_ count: Int) -> Int64? {
         guard position + count <= bytes.count else { return nil }
         var value: Int64 = 0

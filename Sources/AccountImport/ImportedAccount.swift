@@ -1,6 +1,6 @@
 import Models
 
-/// An account as its former backend had it, not checked yet.
+/// An account of another backend, not checked yet.
 public struct ImportedAccount: Sendable, Hashable {
     /// Its id at its former backend.
     public var oldID: String

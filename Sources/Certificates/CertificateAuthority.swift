@@ -1,15 +1,15 @@
 import COpenSSL
 
-/// A small certificate authority for the services of one deployment: it signs with ECDSA and SHA-256, and knows nothing of
-/// what it has signed before. No I/O; not for several threads at once.
+/// A small certificate authority for the services of one deployment. It signs with ECDSA and SHA-256, and keeps no record of
+/// its certificates. No I/O; for one thread at a time.
 public final class CertificateAuthority {
     private let certificate: OpaquePointer
     private let key: OpaquePointer
 
-    /// The longest PEM text that is read.
+    /// The maximum length of a PEM text.
     static let pemBytesMax = 64 * 1024
 
-    /// An authority out of its certificate and private key in PEM.
+    /// Makes an authority of its certificate and private key in PEM.
     public init(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CertificateError) {
         let certificate = try PEM.certificate(certificatePEM)
         do throws(CertificateError) {
@@ -30,10 +30,10 @@ public final class CertificateAuthority {
         EVP_PKEY_free(key)
     }
 
-    /// The certificate of a new authority, in PEM, which its own key signs.
+    /// The self-signed certificate of a new authority, in PEM.
     ///
     /// - Parameters:
-    ///   - name: for people; its common name.
+    ///   - name: its common name, for people.
     ///   - keyPEM: its private key.
     public static func certificate(
         name: String,
@@ -54,11 +54,11 @@ public final class CertificateAuthority {
         return try PEM.text(of: draft.pointer)
     }
 
-    /// A certificate in PEM for the owner of a private key, to serve with and to call with.
+    /// A certificate in PEM for the owner of a private key, for servers and clients.
     ///
     /// - Parameters:
-    ///   - commonName: for people; nothing looks at it.
-    ///   - names: what it is for; at least one.
+    ///   - commonName: for people; it is never checked.
+    ///   - names: the subject alternative names; at least one.
     ///   - keyPEM: the owner's private key.
     public func issue(
         commonName: String,
@@ -83,7 +83,7 @@ public final class CertificateAuthority {
         return try PEM.text(of: draft.pointer)
     }
 
-    /// The second, since 1970, after which a certificate in PEM is not valid any more.
+    /// When a certificate in PEM expires, in seconds since 1970.
     public static func expiry(certificatePEM: [UInt8]) throws(CertificateError) -> Int {
         let certificate = try PEM.certificate(certificatePEM)
         defer { X509_free(certificate) }
@@ -96,7 +96,7 @@ public final class CertificateAuthority {
         return Int(days) * 86_400 + Int(seconds)
     }
 
-    /// Whether a private key is that of a certificate, both in PEM.
+    /// Whether a private key belongs to a certificate, both in PEM.
     public static func isPair(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CertificateError) -> Bool {
         let certificate = try PEM.certificate(certificatePEM)
         defer { X509_free(certificate) }
@@ -106,7 +106,7 @@ public final class CertificateAuthority {
         return X509_check_private_key(certificate, key) == 1
     }
 
-    /// How many whole days from `now`, in seconds since 1970, a certificate in PEM is still valid; below zero if it is not.
+    /// The number of whole days from `now`, in seconds since 1970, until a certificate in PEM expires; negative if it has.
     public static func daysLeft(certificatePEM: [UInt8], now: Int) throws(CertificateError) -> Int {
         let certificate = try PEM.certificate(certificatePEM)
         defer { X509_free(certificate) }
@@ -121,7 +121,7 @@ public final class CertificateAuthority {
 }
 
 extension CertificateError {
-    /// A failure of libcrypto. Empties the thread's queue of errors, which the next TLS call would take for its own.
+    /// An error of libcrypto. Empties the thread's error queue, which the next TLS call would report as its own errors.
     static func failure(_ operation: String) -> CertificateError {
         ERR_clear_error()
         return .cryptography(operation: operation)

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A certificate that is being made (X.509 version 3, RFC 5280). Owns the object.
+/// A certificate before it is signed (X.509 version 3, RFC 5280). Owns the object.
 final class CertificateDraft {
     let pointer: OpaquePointer
 

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// PEM to libcrypto's objects and back.
+/// Converts between PEM and libcrypto's objects.
 enum PEM {
     /// The first certificate; the caller frees it.
     static func certificate(_ text: [UInt8]) throws(CertificateError) -> OpaquePointer {
@@ -14,7 +14,7 @@ enum PEM {
 
     /// The private key, which must not be encrypted; the caller frees it.
     static func privateKey(_ text: [UInt8]) throws(CertificateError) -> OpaquePointer {
-        // Without a callback of ours libcrypto would ask the terminal for a password.
+        // Without this callback libcrypto would ask for a password on the terminal.
         let pointer = withInput(text) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
         guard let pointer else {
             ERR_clear_error()
@@ -34,7 +34,7 @@ enum PEM {
         return Array(bytes[..<Int(count)])
     }
 
-    /// The BIO reads the bytes where they are: they stay there until the body returns.
+    /// The BIO reads the bytes in place: they don't move until the body returns.
     private static func withInput(_ text: [UInt8], _ body: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
         guard text.count <= CertificateAuthority.pemBytesMax else { return nil }
         return text.withUnsafeBytes { buffer in

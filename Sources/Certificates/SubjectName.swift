@@ -1,11 +1,11 @@
-/// A name that a certificate is for (RFC 5280 section 4.2.1.6).
+/// A subject alternative name of a certificate (RFC 5280 section 4.2.1.6).
 public enum SubjectName: Sendable, Hashable {
-    /// A host, as those who connect look for it.
+    /// A host name, which clients compare with the server's.
     case dns(String)
-    /// Who this is, such as `spiffe://vestibule/gateway`, as allow lists name it.
+    /// An identity, such as `spiffe://vestibule/gateway`, which allow lists contain.
     case uri(String)
 
-    /// The name as libcrypto's extension texts write it. Commas and colons would begin another name there.
+    /// The name in the text format of libcrypto's extensions, in which commas and colons separate names.
     var extensionText: String {
         get throws(CertificateError) {
             switch self {
@@ -25,14 +25,14 @@ public enum SubjectName: Sendable, Hashable {
     }
 }
 
-/// From when until when a certificate is valid, in seconds since 1970.
+/// The validity of a certificate, in seconds since 1970.
 public struct Validity: Sendable, Hashable {
     /// The first second.
     public var from: Int
     /// The last second.
     public var until: Int
 
-    /// A time that begins an hour before now, since clocks differ, and ends `days` after it.
+    /// A validity that begins an hour before now, since clocks differ, and ends `days` after now.
     public init(now: Int, days: Int) {
         from = now - 3600
         until = now + days * 86_400

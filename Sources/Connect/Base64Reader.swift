@@ -1,17 +1,17 @@
 import RPC
 
-/// Decodes a stream of base64 that was written piece by piece, so that there may be padding in the midst of it
-/// (PROTOCOL-WEB, "Text-encoded (response) streams"). Each four characters stand for themselves.
+/// Decodes a stream of base64 that was encoded in parts, so that there may be padding within it (PROTOCOL-WEB,
+/// "Text-encoded (response) streams"). Each group of four characters is decoded alone.
 struct Base64Reader {
     private var bits: UInt32 = 0
-    /// Characters of the four that are there, padding among them.
+    /// The received characters of an incomplete group, including padding.
     private(set) var count = 0
     private var paddingCount = 0
 
-    /// Whether all that came was whole.
+    /// Whether the last group is complete.
     var isAtEnd: Bool { count == 0 }
 
-    /// The bytes of more characters. Nil where one is no base64, or padding stands where none can.
+    /// Decodes more characters. Returns nil for a character that is not base64, or misplaced padding.
     mutating func read(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)

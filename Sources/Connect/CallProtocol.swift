@@ -1,10 +1,10 @@
 import Glibc
 import RPC
 
-/// What a content type says of a request: the protocol, and how its messages are written.
+/// The protocol of a request and the codec of its messages, by the content type.
 struct CallProtocol: Sendable, Hashable {
     enum Framing: Sendable, Hashable {
-        /// Connect with one message each way, which is the body.
+        /// Connect with one message in each direction, which is the body.
         case connectUnary
         /// Connect with enveloped messages.
         case connectStream
@@ -17,7 +17,7 @@ struct CallProtocol: Sendable, Hashable {
     let framing: Framing
     let format: MessageFormat
 
-    /// Whether it can carry a method of that kind.
+    /// Whether it supports methods of that kind.
     func carries(_ kind: CallKind) -> Bool {
         switch framing {
         case .connectUnary: kind == .unary
@@ -26,14 +26,14 @@ struct CallProtocol: Sendable, Hashable {
         }
     }
 
-    /// The content types that a method of some kind can be called with, as Accept-Post lists them.
+    /// The content types for calls of a method of that kind, for Accept-Post.
     static func acceptable(for kind: CallKind) -> String {
         known.filter { $0.value.carries(kind) }.map(\.text).joined(separator: ", ")
     }
 
-    /// The protocol of a content type; nil for any other. Parameters that change nothing are passed over.
+    /// The protocol of a content type; nil for any other. Parameters without a meaning are ignored.
     init?(contentType: UnsafeRawBufferPointer) {
-        // The two of unary calls first, without going through all.
+        // The two content types of unary calls first, without a search.
         switch contentType.count {
         case 16 where contentType.equals("application/json"): self.init(.connectUnary, .json)
         case 17 where contentType.equals("application/proto"): self.init(.connectUnary, .protobuf)
@@ -41,7 +41,7 @@ struct CallProtocol: Sendable, Hashable {
         }
     }
 
-    /// The same of any, with parameters or letters of the other case.
+    /// The same for any content type, with parameters or other upper and lower case.
     init?(text: String) {
         if let known = Self.known.first(where: { $0.text == text }) {
             self = known.value
@@ -75,7 +75,7 @@ struct CallProtocol: Sendable, Hashable {
         ("application/grpc-web-text+proto", CallProtocol(.grpcWebText, .protobuf)),
     ]
 
-    /// The codec that the query of a GET names.
+    /// The codec in the query of a GET.
     static func ofQuery(_ encoding: String?) -> CallProtocol? {
         switch encoding {
         case "json": CallProtocol(.connectUnary, .json)
@@ -92,7 +92,7 @@ extension UnsafeRawBufferPointer {
         return memcmp(baseAddress, text.utf8Start, count) == 0
     }
 
-    /// Whether a text, which is not empty, is somewhere in these bytes.
+    /// Whether these bytes contain a text, which is not empty.
     func contains(_ text: StaticString) -> Bool {
         guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
         return (0...count - text.utf8CodeUnitCount).contains { start in
@@ -102,7 +102,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension Substring {
-    /// Without the spaces and tabs around it.
+    /// Without leading and trailing spaces and tabs.
     var trimmed: Substring {
         let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         let front = drop(while: isSpace)

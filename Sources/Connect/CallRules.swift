@@ -2,11 +2,11 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 
-/// What holds for all calls of a handler. One object, which they share.
+/// The settings of all calls of a handler. They share one object.
 final class CallRules: Sendable {
-    /// Bytes of one message, compressed or not.
+    /// The maximum length of a message in bytes, compressed and inflated.
     let messageBytesMax: Int
-    /// Time for a message of a stream to be whole.
+    /// The time in which a message of a stream must be complete.
     let messageTimeout: Duration
     let errors: ErrorText
 

@@ -23,7 +23,7 @@ extension Status.Code {
         }
     }
 
-    /// The HTTP status of a unary answer with that code.
+    /// The HTTP status of a unary response with that code.
     var connectHTTPStatus: Int {
         switch self {
         case .ok: 200

@@ -4,12 +4,12 @@ import RPC
 import RPCTransport
 import SwiftProtobuf
 
-/// Answers the calls of Connect (https://connectrpc.com/docs/protocol) and gRPC-Web (PROTOCOL-WEB) to a router's methods, over
-/// any version of HTTP. Methods know nothing of it: they are the same that gRPC calls.
+/// Handles calls of Connect (https://connectrpc.com/docs/protocol) and gRPC-Web (PROTOCOL-WEB) to a router's methods, over any
+/// version of HTTP. The methods are the same as for gRPC, and don't depend on the protocol.
 ///
-/// A unary method is called by Connect with `application/json` or `application/proto`, one that streams with
-/// `application/connect+json` or `…+proto`, and each with gRPC-Web, binary or text. A method that streams both ways needs
-/// HTTP/2 (505 else). Methods whose descriptor `allowsGet` are called by GET as well.
+/// Connect calls a unary method with `application/json` or `application/proto`, and a streaming method with
+/// `application/connect+json` or `…+proto`. gRPC-Web, binary or text, calls both. A bidirectional stream needs HTTP/2 (505
+/// otherwise). Methods whose descriptor `allowsGet` can be called by GET as well.
 ///
 /// May be used by any number of event loops. Handlers run where their exchange runs.
 public final class ConnectHandler: HTTPHandler {
@@ -18,10 +18,10 @@ public final class ConnectHandler: HTTPHandler {
     private let rules: CallRules
 
     /// - Parameters:
-    ///   - router: the methods. A call passes the router's interceptors, whatever its protocol.
-    ///   - limits: those of the server's connections. `messageBytesMax` holds for messages of requests, compressed and
-    ///     inflated: longer ones end with RESOURCE_EXHAUSTED. A message of a stream must be whole in `messageTimeout`.
-    ///   - detailTypes: messages that errors carry as details. Connect tells those in JSON too, for people.
+    ///   - router: the methods. Calls of all protocols pass the router's interceptors.
+    ///   - limits: the limits of the server's connections. `messageBytesMax` is for messages of requests, compressed and
+    ///     inflated: longer ones end with RESOURCE_EXHAUSTED. A message of a stream must be complete in `messageTimeout`.
+    ///   - detailTypes: the messages that errors have as details. Connect also sends these as JSON, for people.
     public init(
         _ router: Router,
         limits: ConnectionLimits = ConnectionLimits(),
@@ -32,11 +32,11 @@ public final class ConnectHandler: HTTPHandler {
         rules = CallRules(limits, detailTypes: detailTypes)
     }
 
-    /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,
-    /// or its content type is one that only calls have.
+    /// Whether a request is a call, even a malformed one: its path is that of a method, or of an unknown method of a known
+    /// service, or only calls have its content type.
     public func takes(_ head: HTTPRequestHead) -> Bool {
         if methods[head.target] != nil { return true }
-        // What has no second slash is no path of a method: most routes are told apart here.
+        // A path without a second slash is not a method's: that decides it for most routes.
         if let service = Self.firstSegment(of: head.target), method(of: head) != nil || services.contains(service) {
             return true
         }
@@ -47,7 +47,7 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
-    /// What stands between a path's first two slashes; nil where it has no second one.
+    /// The part between a path's first two slashes; nil if it has no second slash.
     private static func firstSegment(of target: String) -> String? {
         var target = target
         return target.withUTF8 { bytes in
@@ -59,16 +59,16 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
-    /// Begins the call that an exchange carries, or answers that there is none.
+    /// Begins the call of an exchange, or responds that there is no such call.
     public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? { begin(exchange, adding: Metadata()) }
 
-    /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.
+    /// The same with additional, sendable fields in the response's head, for example those for cross-origin requests.
     public func begin(_ exchange: HTTPExchange, adding fields: Metadata) -> (any HTTPBodyReceiver)? {
         switch request(exchange, exchange.head, adding: fields) {
         case .call(let call):
             call.begin()
             guard exchange.hasEnded else { return call }
-            // Nothing of the body comes any more, which would start a handler.
+            // No more of the body arrives, which would start a handler.
             call.giveUp()
             return nil
         case .refusal(let refuse, let waitsForBody):
@@ -81,11 +81,11 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
-    /// What a request is.
+    /// The kind of a request.
     private enum Taken {
         case call(ExchangeCall)
-        /// Answers it, and says that no handler runs. `waitsForBody`: a short body is read first (`UnreadBody`); not where it may be
-        /// a stream that waits for the answer.
+        /// Rejects it, and reports that no handler runs. `waitsForBody`: a short body is read first (`UnreadBody`); false if the
+        /// body may be a stream that waits for the response.
         case refusal(() -> Void, waitsForBody: Bool)
     }
 
@@ -95,9 +95,9 @@ public final class ConnectHandler: HTTPHandler {
         return methods[String(head.path)]
     }
 
-    /// Looks at a request's head.
+    /// Decides by a request's head.
     private func request(_ exchange: HTTPExchange, _ head: HTTPRequestHead, adding added: Metadata) -> Taken {
-        // Made only for requests that are refused: it is most calls that pay for what stands here.
+        // Made only for rejected requests, since most calls would pay for it here.
         func makeRefusal() -> Refusal { Refusal(exchange: exchange, addedFields: added, rules: rules) }
         if let fault = head.fault {
             let refusal = makeRefusal()
@@ -143,7 +143,7 @@ public final class ConnectHandler: HTTPHandler {
         )
     }
 
-    /// Makes the call of a request. One whose head cannot be taken is refused in the words of its protocol.
+    /// Makes the call of a request. A request with an invalid head is rejected in the format of its protocol.
     private static func call(_ request: borrowing ExchangeCall.Request) -> Taken {
         do {
             let deadline = try request.deadline()

@@ -1,9 +1,9 @@
 import HTTP
 import RPC
 
-/// A streaming call of Connect ("Streaming RPCs"): its status is always 200, and the last envelope says how it ended.
+/// A streaming call of Connect ("Streaming RPCs"): the HTTP status is always 200, and the last envelope has the call's status.
 final class ConnectStreamCall: EnvelopedCall, @unchecked Sendable {
-    // Sound as its superclass.
+    // Safe for the same reason as its superclass.
 
     private static let endFlag: UInt8 = 2
     private static let jsonType = Metadata(["content-type": "application/connect+json"])

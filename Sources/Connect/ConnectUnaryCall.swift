@@ -5,21 +5,21 @@ import Synchronization
 
 /// A unary call of Connect: each body is a message, and an error is an HTTP status with JSON ("Unary (Request-Response) RPCs").
 final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
-    // Sound as its superclass.
+    // Safe for the same reason as its superclass.
 
-    /// What the head of the answer says beyond its content type.
+    /// The fields of the response's head, except the content type.
     private struct Head {
         var metadata = Metadata()
         var hasMetadata = false
         var sendsGzip = false
-        /// Whether it was sent.
+        /// Whether the head was sent.
         var isOver = false
     }
     private let head = Mutex(Head())
     private var body: [UInt8] = []
     private let compression: Compression
     private var cameCompressed = false
-    /// Of a call by GET.
+    /// The query of a call by GET.
     private let query: GetQuery?
 
     init(_ request: borrowing Request, _ deadline: Deadline?, _ compression: Compression) {
@@ -30,7 +30,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
 
     override var isRequestCompressed: Bool { cameCompressed }
 
-    // MARK: What arrives
+    // MARK: Request
 
     override func begin() {
         super.begin()
@@ -51,7 +51,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
     }
 
     override func receive(_ bytes: UnsafeRawBufferPointer) {
-        // All of it, as of most requests: it is read where it lies.
+        // The whole body, as in most requests: it is read in place.
         let isWhole = body.isEmpty && bytes.count == exchange.head.contentLength
         guard exchange.consume(byteCount: bytes.count, keeps: !isWhole && !isStarted) else {
             return refuse(Self.holdsTooMuch)
@@ -68,12 +68,12 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
     override func receiveEnd(_ failure: HTTPBodyFailure?) {
         let body = self.body
         self.body = []
-        guard !isStarted else { return }  // as where the body came in one piece
+        guard !isStarted else { return }  // the body came in one piece
         guard let failure else { return body.withUnsafeBytes { startMaybeInflating($0) } }
         if let error = Self.error(of: failure) { refuse(error) } else { giveUp() }
     }
 
-    /// Starts the handler with a body. Nothing at all is not inflated.
+    /// Starts the handler with a body. An empty body is not inflated.
     func startMaybeInflating(_ bytes: UnsafeRawBufferPointer) {
         guard compression.isGzip, !bytes.isEmpty else { return start(bytes) }
         guard !isStarted else { return }
@@ -86,7 +86,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
         }
     }
 
-    // MARK: What the handler does
+    // MARK: Response
 
     override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
         guard !hasEnded else { throw .ended(self) }
@@ -111,7 +111,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
         }
     }
 
-    /// What the head says from here on; nothing is added to it.
+    /// The final fields of the head.
     private func takeHead() -> Head {
         head.withLock { head in
             defer { head.isOver = true }
@@ -132,7 +132,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
             message = deflated
             fields.add("content-encoding", "gzip")
         }
-        // A cache keeps what the answer depends on apart (RFC 9110 section 12.5.5).
+        // For caches: the fields that the response depends on (RFC 9110 section 12.5.5).
         if query != nil { fields.add("vary", "accept-encoding") }
         append(head.metadata, trailers, to: &fields)
         message.withUnsafeBytes { exchange.respond(status: 200, fields: fields, body: $0) }

@@ -1,6 +1,6 @@
-/// What a web page of another origin needs for Connect and gRPC-Web (https://connectrpc.com/docs/cors): for the answers to
-/// preflights, and the names that scripts may read. An application's own names come on top of it: `Authorization`, and trailers
-/// of unary Connect as `Trailer-…`.
+/// The methods and header names that web pages of other origins need for Connect and gRPC-Web
+/// (https://connectrpc.com/docs/cors), for responses to preflights, and for names that scripts may read. Add the application's own
+/// names: `Authorization`, and trailers of unary Connect calls as `Trailer-…`.
 public enum CrossOriginNames {
     /// Access-Control-Allow-Methods.
     public static let methods = ["GET", "POST"]

@@ -1,31 +1,31 @@
-/// Takes enveloped messages out of a stream of bytes: a byte of flags, four of length (big-endian), the message. gRPC's, and
-/// those of the protocols made after it, are the same.
+/// Reads enveloped messages from a stream of bytes: a byte of flags, four bytes of length (big-endian), the message. gRPC,
+/// Connect and gRPC-Web use the same format.
 ///
-/// What is whole in the bytes that came is handed on where it lies; only of a message that is not whole is there a copy, which
-/// grows with what came and not with what its length claims.
+/// A complete message is passed on in place. Only an incomplete one is copied, and the copy grows with the received bytes,
+/// not with the claimed length.
 struct EnvelopeReader {
     private static let prefixByteCount = 5
 
-    /// What is there of an envelope that is not whole.
+    /// The received part of an incomplete envelope.
     private var partial: [UInt8] = []
     private let messageBytesMax: Int
 
     init(messageBytesMax: Int) { self.messageBytesMax = messageBytesMax }
 
-    /// Whether an envelope has begun and is not whole.
+    /// Whether an envelope is incomplete.
     var isInside: Bool { !partial.isEmpty }
 
     /// A message in its envelope.
     struct Envelope {
         let flags: UInt8
         let message: UnsafeRawBufferPointer
-        /// How many of the envelope's bytes were among those read last.
+        /// The number of the envelope's bytes that were in the last read.
         let newByteCount: Int
     }
 
     enum Outcome { case readAll, tooLarge, stopped }
 
-    /// Reads bytes, and hands on each message that is whole with them, until `take` says that it wants no more.
+    /// Reads bytes, and passes on each completed message, until `take` returns false.
     mutating func read(_ bytes: UnsafeRawBufferPointer, _ take: (Envelope) -> Bool) -> Outcome {
         var rest = bytes[...]
         var oldByteCount = partial.count
@@ -57,7 +57,7 @@ struct EnvelopeReader {
         return .readAll
     }
 
-    /// Bytes until the prefix is there, or then the message.
+    /// The number of missing bytes of the prefix, or of the message.
     private var missingByteCount: Int {
         guard let length = partial.withUnsafeBytes({ Self.length($0[...]) }) else {
             return Self.prefixByteCount - partial.count
@@ -65,7 +65,7 @@ struct EnvelopeReader {
         return Self.prefixByteCount + length - partial.count
     }
 
-    /// The length that a prefix says; nil while it is not there.
+    /// The length in the prefix; nil while the prefix is incomplete.
     private static func length(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard bytes.count >= prefixByteCount else { return nil }
         return bytes.dropFirst().prefix(4).reduce(0) { $0 << 8 | Int($1) }

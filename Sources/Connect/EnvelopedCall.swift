@@ -3,16 +3,16 @@ import RPC
 import RPCTransport
 import Synchronization
 
-/// A call whose messages come and go in envelopes, with a last one that says how it ended: streams of Connect, and all of
-/// gRPC-Web. Subclasses say what is in the head and in the last envelope.
+/// A call with enveloped messages, the last of which has the call's status: streams of Connect, and all calls of gRPC-Web.
+/// Subclasses define the head and the last envelope.
 class EnvelopedCall: ExchangeCall, @unchecked Sendable {
-    // Sound as its superclass.
+    // Safe for the same reason as its superclass.
 
-    /// The flag of a compressed message, in all of the protocols.
+    /// The flag of a compressed message, in all protocols.
     static let compressedFlag: UInt8 = 1
 
     private struct Answer {
-        /// What a unary call's head is to say.
+        /// The fields for the head of a unary call.
         var metadata = Metadata()
         var hasMetadata = false
         var sendsGzip = false
@@ -22,24 +22,24 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
     private let answer = Mutex(Answer())
     private let compression: Compression
 
-    // What follows is touched where the exchange runs.
+    // The following properties are used only on the exchange's executor.
     private var reader: EnvelopeReader
     private var text: Base64Reader?
-    /// The message of a request that has one, until the request has ended.
+    /// The message of a request with one message, until the request has ended.
     private var only: (message: [UInt8], isCompressed: Bool)?
     private var cameCompressed = false
     private var receiver: (any MessageReceiver)?
     /// Whether the body's deadline is that of a message of a stream.
     private var isMessageLimited = false
-    /// Whether nothing more of the request is looked at.
+    /// Whether the rest of the request is ignored.
     private var isBroken = false
     private let held = Mutex(HeldBytes())
 
-    /// What came and was not read yet, of a stream.
+    /// The received bytes of a stream that were not read yet.
     private struct HeldBytes {
-        /// Of whole messages: in no window again.
+        /// Bytes of complete messages that were not given back to the flow-control window yet.
         var owed = 0
-        /// Counted as the client's. They were given back to the window, so that a message may be larger than that.
+        /// Bytes counted as held for the client. They were given back to the window, so that a message may exceed the window.
         var kept = 0
     }
 
@@ -52,26 +52,26 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
 
     override var isRequestCompressed: Bool { cameCompressed }
 
-    // MARK: What the protocols differ in
+    // MARK: Differences between the protocols
 
-    /// The fields of the answer's head, without metadata.
+    /// The fields of the response's head, without metadata.
     func headFields(sendsGzip: Bool) -> Metadata { preconditionFailure("overridden") }
 
-    /// The last envelope: how the call ended.
+    /// The last envelope, with the call's status.
     func lastEnvelope(_ error: RPCError?, trailers: Metadata) -> MessageBuffer { preconditionFailure("overridden") }
 
-    /// Ends the call with an error, of which nothing was sent yet.
+    /// Ends the call with an error before anything was sent.
     func failAtOnce(_ error: RPCError, fields: Metadata, trailers: Metadata) { preconditionFailure("overridden") }
 
-    /// What is sent for bytes of the answer.
+    /// The encoded form of bytes of the response.
     func written(_ bytes: MessageBuffer) -> MessageBuffer { bytes }
 
-    // MARK: What arrives
+    // MARK: Request
 
     override func begin() {
         super.begin()
         guard !handler.takesOneRequest, !hasEnded else { return }
-        // A stream may last; only a message that has begun must be whole in time.
+        // A stream may last; only a message that has begun must be complete in time.
         exchange.setBodyDeadline(nil)
         receiver = startStream()
     }
@@ -85,7 +85,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
             return endBroken(RPCError(.invalidArgument, "the body is not base64"))
         }
         self.text = text
-        // Characters of four that are not there yet are given back with the bytes that they stand for.
+        // Characters of an incomplete group are given back with the group's bytes.
         drop(undecodedByteCount - text.count - plain.count)
         plain.withUnsafeBytes { take($0) }
     }
@@ -98,7 +98,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
             if let error { end(error) } else { giveUp() }
             receiver?.receiveEnd(error ?? RPCError(.cancelled, "the caller ended the call"))
         } else if reader.isInside || text?.isAtEnd == false {
-            endBroken(RPCError(.invalidArgument, "the request ends in the midst of a message"))
+            endBroken(RPCError(.invalidArgument, "the request ends within a message"))
         } else if let receiver {
             receiver.receiveEnd(nil)
         } else if let only {
@@ -111,7 +111,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
 
     override func abandonRequest(_ error: RPCError) { receiver?.receiveEnd(error) }
 
-    /// Bytes that nobody keeps.
+    /// Gives back bytes that are not kept.
     private func drop(_ byteCount: Int) {
         if byteCount > 0 { exchange.consume(byteCount: byteCount, keeps: false) }
     }
@@ -142,14 +142,14 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         }
         if let fault { return endBroken(fault) }
         if receiver != nil { limitPartialMessage(isNew: wholeByteCount > 0) }
-        // Of a message that is not whole: given back, or one that is larger than the window would never be.
+        // Bytes of an incomplete message are given back, since otherwise a message larger than the window would never complete.
         let partialByteCount = bytes.count - wholeByteCount
         guard partialByteCount > 0 else { return }
         held.withLock { $0.kept += partialByteCount }
         if !exchange.consume(byteCount: partialByteCount, keeps: true) { endBroken(Self.holdsTooMuch) }
     }
 
-    /// Sets when a message that has begun must be whole. `isNew`: the one before it ended in the same bytes.
+    /// Sets the time when an incomplete message must be complete. `isNew`: the previous message ended in the same bytes.
     private func limitPartialMessage(isNew: Bool) {
         guard reader.isInside != isMessageLimited || reader.isInside && isNew else { return }
         isMessageLimited = reader.isInside
@@ -166,7 +166,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         }
         if let receiver {
             held.withLock { $0.owed += envelope.newByteCount }
-            // Nothing at all is not inflated.
+            // An empty message is not inflated.
             if isCompressed, !envelope.message.isEmpty {
                 receiver.receive(compressed: Gzip.message(envelope.message, byteCountMax: rules.messageBytesMax))
             } else {
@@ -209,14 +209,14 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         if kept > 0 { exchange.release(byteCount: kept) }
     }
 
-    // MARK: What the handler does
+    // MARK: Response
 
     override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
         guard metadata.sendable == metadata else {
             throw RPCError(.internalError, "the metadata has an entry that may not be sent")
         }
         if method.kind == .unary {
-            // It goes with the answer, whose status it shares a head with.
+            // It is sent with the response, since the head has the status.
             let isFirst = answer.withLock { answer in
                 guard !answer.hasMetadata, !answer.isOver else { return false }
                 answer.hasMetadata = true
@@ -272,13 +272,13 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         try await exchange.send(written(Self.envelope(message, isCompressed: sendsGzip)))
     }
 
-    /// A message in its envelope, compressed where that makes it shorter.
+    /// A message in its envelope, compressed if that makes it shorter.
     private static func envelope(_ message: MessageBuffer, isCompressed: Bool) -> MessageBuffer {
         guard isCompressed, let deflated = Gzip.deflate(message) else { return message.framed(flags: 0) }
         return deflated.framed(flags: compressedFlag)
     }
 
-    /// What was said of the head; nil if the call has ended already. Nothing is said after it.
+    /// The final fields of the head; nil if the call has ended already.
     private func takeAnswer() -> Answer? {
         guard !hasEnded else { return nil }
         return answer.withLock { answer in
@@ -323,7 +323,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
 }
 
 extension MessageBuffer {
-    /// The bytes of both.
+    /// The bytes of both buffers.
     fileprivate func followed(by other: MessageBuffer) -> MessageBuffer {
         var both = MessageBuffer(repeating: 0, count: count + other.count)
         both.withUnsafeMutableBytes { target in

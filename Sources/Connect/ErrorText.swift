@@ -1,9 +1,9 @@
 import RPC
 import SwiftProtobuf
 
-/// Writes errors and ends of streams as Connect has them ("Error and EndStreamResponse").
+/// Writes errors and ends of streams in Connect's format ("Error and EndStreamResponse").
 struct ErrorText: Sendable {
-    /// The messages that may be details, by their full names: those are told in JSON too, for people ("debug").
+    /// The types of details by their full names. Details of these types are sent as JSON too, for people ("debug").
     private let detailTypes: [String: any SwiftProtobuf.Message.Type]
 
     init(detailTypes: [any SwiftProtobuf.Message.Type]) {

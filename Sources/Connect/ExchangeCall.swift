@@ -3,22 +3,22 @@ import RPC
 import RPCTransport
 import Synchronization
 
-/// A call that an HTTP exchange carries: what the protocols have in common.
+/// A call in an HTTP exchange: the common part of the protocols.
 ///
-/// States: waiting for the request → handling → answered. The exchange may end in each of them, which cancels the handler;
-/// the deadline answers in its place. Once answered, whatever the handler still says is dropped: the exchange sees to it.
+/// States: waiting for the request → handling → responded. If the exchange ends in any of them, the handler is cancelled; at the
+/// deadline the call responds in its place. After the response, the exchange drops the handler's further output.
 class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
-    // Sound because what changes is behind the lock, or is touched where the exchange runs.
+    // Safe because the variables are behind the lock, or are used only on the exchange's executor.
 
-    /// What a call is made of. Lent to the initializers: a copy of it would count the references of all that it has.
+    /// The parts of a call. Borrowed by the initializers: a copy would count references of all parts.
     struct Request {
         let exchange: HTTPExchange
         let handler: MethodHandler
         let callProtocol: CallProtocol
         let fields: RequestFields
-        /// Of a call by GET.
+        /// The query of a call by GET.
         let query: GetQuery?
-        /// Added to the head of the answer.
+        /// Additional fields for the head of the response.
         let addedFields: Metadata
         let rules: CallRules
     }
@@ -27,10 +27,10 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     let handler: MethodHandler
     let rules: CallRules
     let addedFields: Metadata
-    /// Whether the handler has started, or never will: then it is told to nobody any more.
+    /// Whether the handler has started, or never will: no handler is started after that.
     private(set) var isStarted = false
     private let task = Mutex<Task<Void, Never>?>(nil)
-    /// Touched where the handler begins and ends, which is one after the other.
+    /// Used where the handler begins and ends, which never overlap.
     private var inFlight: CallInFlight?
 
     init(_ request: borrowing Request, _ deadline: Deadline?) {
@@ -47,16 +47,16 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
         )
     }
 
-    // MARK: What arrives
+    // MARK: Request
 
-    /// Called once, when nothing is known yet but the head.
+    /// Called once, when only the head has arrived.
     func begin() { if let deadline { exchange.setDeadline(deadline) } }
 
     func receive(_ bytes: UnsafeRawBufferPointer) { preconditionFailure("overridden") }
 
     func receiveEnd(_ failure: HTTPBodyFailure?) { preconditionFailure("overridden") }
 
-    /// The call has ended before its handler did: a handler that reads the request is told why.
+    /// The call has ended before its handler: a handler that reads the request gets this error.
     func abandonRequest(_ error: RPCError) {}
 
     func deadlinePassed() { end(RPCError(.deadlineExceeded, "the deadline passed")) }
@@ -69,7 +69,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Ends the call for what its request is, or that it did not come: no handler starts.
+    /// Ends the call because its request is invalid or incomplete: no handler starts.
     func refuse(_ error: RPCError) {
         guard !isStarted else { return }
         isStarted = true
@@ -77,7 +77,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
         handlerEnded()
     }
 
-    /// The exchange has ended and no handler has started.
+    /// The exchange has ended before a handler started.
     func giveUp() {
         guard !isStarted else { return }
         isStarted = true
@@ -98,7 +98,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
         return handler.begin(self)
     }
 
-    /// What a request that came to no good end is answered with; nil where nobody is there to be answered.
+    /// The error for a request whose body failed; nil if the client is gone.
     static func error(of failure: HTTPBodyFailure) -> RPCError? {
         switch failure {
         case .malformed: RPCError(.invalidArgument, "the request's body is malformed")
@@ -110,7 +110,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     static let tooLarge = RPCError(.resourceExhausted, "the message is larger than the limit")
     static let holdsTooMuch = RPCError(.resourceExhausted, "the client makes the server hold too much")
 
-    // MARK: What the handler does
+    // MARK: Response
 
     override var executor: (any TaskExecutor)? { exchange.executor }
     override var hasEnded: Bool { exchange.hasEnded }
@@ -133,7 +133,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
 }
 
 extension ExchangeCall.Request {
-    /// When the call must have ended, as the protocol says it. Throws the error that a malformed word for it ends the call with.
+    /// The deadline of the call, from the protocol's field. Throws an error that ends the call if the field is malformed.
     func deadline() throws(RPCError) -> Deadline? {
         switch callProtocol.framing {
         case .connectUnary, .connectStream:
@@ -143,15 +143,15 @@ extension ExchangeCall.Request {
                 throw RPCError(.invalidArgument, "Connect-Protocol-Version must be \"1\"")
             }
             return try fields.connectTimeout.deadline(
-                RPCError(.invalidArgument, "Connect-Timeout-Ms is no number of at most 10 digits")
+                RPCError(.invalidArgument, "Connect-Timeout-Ms is not a number of at most 10 digits")
             )
         case .grpcWeb, .grpcWebText:
-            // As gRPC's own layer.
+            // The same error as over gRPC.
             return try fields.grpcTimeout.deadline(RPCError(.internalError, "grpc-timeout is malformed"))
         }
     }
 
-    /// How messages are compressed, as the protocol says it. Throws UNIMPLEMENTED.
+    /// The compression of messages, from the protocol's fields. Throws UNIMPLEMENTED.
     func compression() throws(RPCError) -> Compression {
         switch callProtocol.framing {
         case .connectUnary:

@@ -1,9 +1,9 @@
 import RPC
 
-/// Names of header fields that are not the application's.
+/// Names of header fields that applications can't use.
 enum FieldNames {
-    /// Whether a name, in lower case, belongs to HTTP or to one of the protocols. Such a field is neither told to handlers nor
-    /// sent for them.
+    /// Whether a name, in lower case, belongs to HTTP or to one of the protocols. Handlers neither receive nor send such a
+    /// field.
     static func isReserved(_ name: UnsafeRawBufferPointer) -> Bool {
         switch name.count {
         case 2: name.equals("te")
@@ -26,12 +26,12 @@ enum FieldNames {
         }
     }
 
-    /// All that begin so are Connect's.
+    /// The prefix of Connect's fields.
     private static func isConnects(_ name: UnsafeRawBufferPointer) -> Bool {
         name.count >= 8 && UnsafeRawBufferPointer(rebasing: name.prefix(8)).equals("connect-")
     }
 
-    /// Whether a handler may send a field of that name: 1*( 0-9 / a-z / "_" / "-" / "." ), and none that is reserved.
+    /// Whether a handler may send a field of that name: 1*( 0-9 / a-z / "_" / "-" / "." ), and not reserved.
     static func isSendable(_ name: UnsafeRawBufferPointer) -> Bool {
         !name.isEmpty && name.allSatisfy(isNameByte) && !isReserved(name)
     }
@@ -43,10 +43,10 @@ enum FieldNames {
 }
 
 extension Metadata {
-    /// Without what may not be sent.
+    /// Without the fields that may not be sent.
     var sendable: Metadata { selecting { name, _ in FieldNames.isSendable(name) } }
 
-    /// As fields of an answer's head: Connect's unary answers have no other place for trailers.
+    /// As fields of a response's head: Connect's unary responses have no other place for trailers.
     mutating func add(trailers: Metadata) {
         for (name, value) in trailers.sendable { add("trailer-" + name, value) }
     }

@@ -1,23 +1,23 @@
 import HTTP
 import RPC
 
-/// A call of gRPC-Web (PROTOCOL-WEB): gRPC, with the trailers in a last envelope, since browsers hand on none. With the text
-/// form all is in base64.
+/// A call of gRPC-Web (PROTOCOL-WEB): gRPC with the trailers in a last envelope, since scripts in browsers can't read trailers. The
+/// text form is base64.
 final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
-    // Sound as its superclass.
+    // Safe for the same reason as its superclass.
 
     private static let trailersFlag: UInt8 = 0x80
     private static let okTrailers = Array("grpc-status: 0\r\n".utf8)
 
     private let contentType: ContentType
 
-    /// The forms of an answer.
+    /// The forms of a response.
     enum ContentType: String {
         case proto = "application/grpc-web+proto"
         case json = "application/grpc-web+json"
         case text = "application/grpc-web-text+proto"
 
-        /// The answer is text if the client says so in Accept, or says nothing there and sends text.
+        /// The response is text if Accept asks for it, or if there is no Accept and the request is text.
         init(_ request: CallProtocol?, acceptsText: Bool?) {
             if request?.format == .json {
                 self = .json
@@ -64,7 +64,7 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
         Self.refuse(exchange, error, fields: fields, trailers: trailers)
     }
 
-    /// Trailers only: with nothing of a body they are a part of the head ("Trailers-only").
+    /// Only trailers: without a body they are part of the head ("Trailers-only").
     static func refuse(_ exchange: HTTPExchange, _ error: RPCError, fields: Metadata, trailers: Metadata = Metadata()) {
         var fields = fields
         fields.add(contentsOf: Self.trailers(error, trailers))
@@ -92,7 +92,7 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
 enum PercentText {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// A text in printable ASCII. Spaces at its ends are encoded too: HTTP takes them away.
+    /// A text in printable ASCII. Leading and trailing spaces are encoded too, since HTTP removes them.
     static func encoded(_ text: String) -> String {
         var bytes: [UInt8] = []
         for (index, byte) in text.utf8.enumerated() {

@@ -1,11 +1,11 @@
-/// The query of a unary GET ("Unary-Get-Request"). Of a parameter that comes twice the first counts; unknown ones are passed
-/// over.
+/// The query of a unary GET ("Unary-Get-Request"). The first value of a repeated parameter counts; unknown parameters are
+/// ignored.
 struct GetQuery {
     private var values: [String: [UInt8]] = [:]
 
     private static let names: Set = ["message", "encoding", "base64", "compression", "connect"]
 
-    /// Nil where percent signs are not followed by two digits.
+    /// Nil if a percent sign is not followed by two digits.
     init?(_ query: Substring?) {
         for pair in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -21,16 +21,16 @@ struct GetQuery {
     var compression: RequestFields.Coding? {
         values["compression"].map { $0.withUnsafeBytes { RequestFields.Coding($0) } }
     }
-    /// Of the protocol; nil where the query has none.
+    /// The version of the protocol; nil if the query has none.
     var version: String? { text("connect") }
-    /// What `message` says, as it stands in the URL or by its base64.
+    /// The decoded `message`, percent-encoded or base64.
     var message: [UInt8]? { values["message"] }
     /// Whether `message` is in base64. Values other than 1 are ignored.
     var isBase64: Bool { text("base64") == "1" }
 
     private func text(_ name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
 
-    /// Percent-encoding, with `+` for a space as in forms: browsers write queries so.
+    /// Decodes percent-encoding, with `+` for a space as in forms, which browsers use in queries.
     private static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

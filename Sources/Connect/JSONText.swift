@@ -1,16 +1,16 @@
-/// JSON text (RFC 8259) that is being written.
+/// Writes JSON text (RFC 8259).
 struct JSONText {
     private(set) var bytes: [UInt8] = []
 
-    /// Punctuation, or whatever is JSON already.
+    /// Adds punctuation, or text that is JSON already.
     mutating func append(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// JSON of another hand.
+    /// Adds JSON from another encoder.
     mutating func append(json: [UInt8]) { bytes.append(contentsOf: json) }
 
-    /// A string, with what must be escaped (section 7).
+    /// Adds a string, with the required escapes (section 7).
     mutating func append(string: some Collection<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         for byte in string {

@@ -1,7 +1,7 @@
 import RPC
 
-/// The methods of a router by their paths: a hash table with open addressing, which is made once. The hash need not be good
-/// against strangers, who can't put anything in: a look-up of theirs goes past a few paths at most.
+/// The methods of a router by their paths: a hash table with open addressing, made once. The hash need not resist attacks, since
+/// clients can't add entries: a look-up compares a few paths at most.
 struct PathTable: Sendable {
     private var slots: [MethodHandler?]
     private let mask: Int
@@ -27,7 +27,7 @@ struct PathTable: Sendable {
         return nil
     }
 
-    /// By the length and the last bytes, in which methods differ. A path's text lies in one piece, so that nothing of it is copied.
+    /// Hashes the length and the last bytes, in which methods differ. A path's text is contiguous, so it isn't copied.
     private static func hash(_ path: String) -> Int {
         path.utf8.withContiguousStorageIfAvailable(hash) ?? Array(path.utf8).withUnsafeBufferPointer(hash)
     }

@@ -1,19 +1,19 @@
 import HTTP
 import RPC
 
-/// Answers requests that become no call, and says that no handler runs.
+/// Rejects requests that are not calls, and reports that no handler runs.
 struct Refusal {
     let exchange: HTTPExchange
     let addedFields: Metadata
     let rules: CallRules
 
-    /// With an HTTP status and nothing else: clients of all protocols know what it means to them.
+    /// With only an HTTP status, which clients of all protocols understand.
     func plain(_ status: Int, _ fields: KeyValuePairs<String, String> = [:]) {
         respond(status, Metadata(fields), .unimplemented, body: [])
         exchange.handlerEnded()
     }
 
-    /// That there is no such method, in the words of the protocol, if it has some.
+    /// With the error for an unknown method, in the format of the protocol if there is one.
     func unknownMethod(_ callProtocol: CallProtocol?) {
         let error = RPCError(.unimplemented, "unknown method \(exchange.head.path.prefix(Self.toldPathLengthMax))")
         switch callProtocol?.framing {
@@ -33,7 +33,7 @@ struct Refusal {
         exchange.handlerEnded()
     }
 
-    /// Characters of a path that an answer says again.
+    /// The maximum of a path's characters in an error.
     private static let toldPathLengthMax = 128
 
     private func respond(_ status: Int, _ fields: Metadata, _ code: Status.Code, body: [UInt8]) {

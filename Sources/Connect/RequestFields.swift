@@ -1,32 +1,32 @@
 import RPC
 
-/// The fields of a request's head: what the protocols say in them, and what is left for the application. Of a field that comes
-/// twice the first counts. Nothing of it but the application's is kept as text.
+/// The parsed fields of a request's head: those of the protocols, and the rest for the application. The first value of a repeated
+/// field counts. Only the application's fields are kept as text.
 struct RequestFields {
     /// A coding of messages.
     enum Coding: Sendable { case identity, gzip, unknown }
 
-    /// What is said of a time limit.
+    /// The value of a timeout field.
     enum Timeout: Sendable {
         case none
         case nanoseconds(UInt64)
         case malformed
     }
 
-    /// What one protocol says of compressed messages.
+    /// The compression fields of one protocol.
     struct Codings: Sendable {
         var request: Coding?
-        /// Whether a list that has gzip came, or one without it.
+        /// Whether the accepted codings include gzip; nil without a list.
         var acceptsGzip: Bool?
     }
 
-    /// The application's.
+    /// The application's fields.
     private(set) var metadata = Metadata()
-    /// Nil where there is no content type, or none of ours.
+    /// Nil without a content type, or for an unknown one.
     private(set) var callProtocol: CallProtocol?
     /// Whether Accept asks for gRPC-Web as text, or as binary.
     private(set) var acceptsText: Bool?
-    /// Whether Connect's version is 1, where one is told.
+    /// Whether Connect's version is 1; nil if the request has no version.
     private(set) var isVersionKnown: Bool?
     private(set) var connectTimeout = Timeout.none
     private(set) var grpcTimeout = Timeout.none
@@ -39,9 +39,9 @@ struct RequestFields {
         metadata = fields.selecting { name, value in !take(name, value) }
     }
 
-    /// Whether the field is the protocols' and not the application's.
+    /// Whether the field belongs to the protocols and not to the application.
     private mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        // By the length first: most names are told apart by it.
+        // The length is compared first, since it distinguishes most names.
         switch name.count {
         case 6 where name.equals("accept"):
             if acceptsText == nil, value.contains("application/grpc-web") {
@@ -128,7 +128,7 @@ extension RequestFields.Timeout {
         return number
     }
 
-    /// The moment that it sets; nil for none. Throws `error` where it is malformed.
+    /// The deadline; nil for none. Throws `error` if the field is malformed.
     func deadline(_ error: @autoclosure () -> RPCError) throws(RPCError) -> Deadline? {
         switch self {
         case .none: return nil
@@ -145,23 +145,23 @@ extension Deadline {
     }
 }
 
-/// What holds for the messages of a call.
+/// The compression of the messages of a call.
 struct Compression {
-    /// Whether the request's may be gzip.
+    /// Whether messages of the request may be gzip.
     var isGzip = false
-    /// Whether the answer's may be.
+    /// Whether messages of the response may be gzip.
     var acceptsGzip = false
 
-    /// No word of it.
+    /// No compression.
     init() {}
 
-    /// By what was said. Throws UNIMPLEMENTED for a coding of the request that is not known. A client without a list takes the
-    /// coding of its own request.
+    /// The compression by the request's fields. Throws UNIMPLEMENTED for an unknown coding of the request. A client without a
+    /// list accepts the coding of its own request.
     init(_ codings: RequestFields.Codings, infersAccepted: Bool = true) throws(RPCError) {
         switch codings.request {
         case nil, .identity: isGzip = false
         case .gzip: isGzip = true
-        case .unknown: throw RPCError(.unimplemented, "the compression is not known: gzip and identity are")
+        case .unknown: throw RPCError(.unimplemented, "unknown compression; expected gzip or identity")
         }
         acceptsGzip = codings.acceptsGzip ?? (isGzip && infersAccepted)
     }

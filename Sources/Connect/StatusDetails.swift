@@ -1,5 +1,5 @@
-/// The details of a serialized `google.rpc.Status`, as `RPCError.statusDetails` has it: taken apart by the rules of the wire
-/// format alone, since what they are is nobody's concern here. From the first malformed byte on nothing is taken.
+/// Reads the details of a serialized `google.rpc.Status` (`RPCError.statusDetails`) by the wire format alone, since their types
+/// don't matter here. Reading stops at the first malformed byte.
 struct StatusDetails {
     /// A `google.protobuf.Any`.
     struct Detail: Hashable {
@@ -26,13 +26,13 @@ struct StatusDetails {
             if field.number == 1 { url = String(decoding: field.bytes, as: UTF8.self) }
             if field.number == 2 { value = Array(field.bytes) }
         }
-        // The name is what follows the last slash (google/protobuf/any.proto).
+        // The name follows the last slash (google/protobuf/any.proto).
         let type = url.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         return type.isEmpty ? nil : Detail(type: type, value: value)
     }
 }
 
-/// Goes over the fields of a serialized message that have a length.
+/// Iterates over the length-delimited fields of a serialized message.
 private struct WireFields {
     private var bytes: ArraySlice<UInt8>
 

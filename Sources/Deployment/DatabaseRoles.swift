@@ -3,9 +3,9 @@ import Postgres
 import ServiceKit
 import ServiceStore
 
-/// Makes the database, and in it for each service a schema, a login role that owns it, for migrations, and one that the
-/// service logs in as: what must be there before the services' migrations. Where no owner is configured, one role is both.
-/// It can be repeated; passwords are then set anew, and a schema with one role gets its owner.
+/// Prepares the database before the services' migrations: makes the database, and for each service a schema, a login role
+/// that owns it, for migrations, and a login role of the service. If no owner is configured, one role has both uses. It can
+/// be repeated; then it sets the passwords again, and gives a schema with one role its owner.
 public struct DatabaseRoles: Sendable {
     static let owner = ConfigurationKey.string(
         "VESTIBULE_ROLES_OWNER",
@@ -20,7 +20,7 @@ public struct DatabaseRoles: Sendable {
     static let closesCluster = ConfigurationKey.bool(
         "VESTIBULE_ROLES_CLOSE_CLUSTER",
         default: false,
-        help: "Whether the databases postgres and template1 are for superusers only; for a cluster of Vestibule's own."
+        help: "Whether only superusers may use the databases postgres and template1; for a cluster of Vestibule's own."
     )
     static let services = [
         ServiceKeys(program: "identity", listenPort: 7001),
@@ -28,7 +28,7 @@ public struct DatabaseRoles: Sendable {
         ServiceKeys(program: "invites", listenPort: 7003),
     ]
 
-    /// Every key that it reads.
+    /// All keys that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] {
         var keys: [any AnyConfigurationKey] = [
             owner, ownerPassword, closesCluster, SharedKeys.databaseHost, SharedKeys.databasePort,
@@ -43,13 +43,13 @@ public struct DatabaseRoles: Sendable {
 
     private let configuration: Configuration
 
-    /// Roles as the configuration names them; nothing is opened yet.
+    /// The roles in the configuration; opens no connection yet.
     public init(configuration: Configuration) { self.configuration = configuration }
 
-    /// Makes what is missing, under a lock, so that several may do it at once.
+    /// Makes what is missing, under a lock, so that several processes may do it concurrently.
     ///
     /// - Returns: the roles.
-    /// - Throws: `ConfigurationErrors` if a role has no password; `LocalPostgresError` for names that are no plain
+    /// - Throws: `ConfigurationErrors` if a role has no password; `LocalPostgresError` for names that are not plain
     ///   identifiers; `AdministrativeSession.Failure`.
     public func make() async throws -> [String] {
         let missing = Self.services.flatMap { service in
@@ -98,7 +98,7 @@ public struct DatabaseRoles: Sendable {
         do {
             try await first.run(ServiceRoleSQL.createDatabase(database), lock: lock)
         } catch AdministrativeSession.Failure.refused(let fault) where fault.state == .duplicateDatabase {
-            // Another one was sooner.
+            // Another process has made it meanwhile.
         }
     }
 

@@ -6,86 +6,90 @@ import ServiceKit
 
 /// The secrets of a deployment, in a folder that only its owner may enter.
 ///
-/// What is there stays, but for certificates: those with less than a third of their life left are made anew, with new keys.
-/// They live for days only, since nothing revokes them: whoever copied one has it until it ends. And what services have of
-/// identity's keys of proofs follows these.
+/// Existing files stay, but certificates with less than a third of their lifetime left are renewed, with new keys. They are
+/// valid only for days, since they can't be revoked: a stolen one works until it expires. The services' derived keys are
+/// made to match identity's keys.
 ///
-/// The files that are mounted into containers, whose users are not the owner, can be read by all; the folder's mode keeps
-/// other users of the machine out, and each container is given only its own.
+/// Files that are mounted into containers can be read by all users, since a container's user isn't the owner. The folder's mode
+/// keeps other users of the machine out, and each container gets only its own files.
 public struct DeploymentFolder: Sendable {
-    /// A file, and what became of it.
+    /// A file and its outcome.
     public struct Entry: Sendable, Hashable {
         /// Its name in the folder.
         public let name: String
-        /// What became of it.
+        /// The outcome.
         public var change: Change
-        /// Of a certificate: how many days it is still valid.
+        /// For a certificate: the number of days that it is still valid.
         public var daysLeft: Int?
 
         /// Whether it was made now.
         public var isNew: Bool { change == .made }
     }
 
-    /// What became of a file.
+    /// The outcome for a file.
     public enum Change: String, Sendable, Hashable {
         /// It wasn't there.
         case made
         /// It stays as it was.
         case kept
-        /// It was made anew where it was, so that whoever has it, or its folder of keys, mounted sees it.
+        /// It was replaced in place, so that a container that mounts it, or its folder of keys, sees the new one.
         case renewed
     }
 
-    /// Whoever calls as an operator: no program that runs, and so no container that is given the key.
+    /// The name for an operator's calls. No running program has it, so no container gets the key.
     private static let operatorName = "operator"
     /// The programs that get certificates, the operator's calls among them.
     public static let programs = ["identity", "profile", "invites", "gateway", operatorName]
     /// The services that have a role in the database.
     static let services = ["identity", "profile", "invites"]
-    /// What the names of callers begin with, as allow lists have them.
+    /// The prefix of callers' names in allow lists.
     public static let trustDomain = "spiffe://vestibule/"
+    /// How long the authority is valid.
     static let authorityDays = 3650
+    /// How long the certificates of programs are valid.
     static let certificateDays = 60
-    /// A program's certificate that ends sooner is made anew: a third of its life.
+    /// A program's certificate is renewed when fewer days are left: a third of its lifetime.
     public static let renewalDaysLeft = 20
-    /// An authority that ends sooner is worth a word: all certificates change with it, which nothing does by itself.
+    /// A warning is printed when the authority has fewer days left: a new one replaces all certificates, which isn't done
+    /// automatically.
     public static let authorityDaysLeftMin = 180
 
-    /// What only the owner reads; nothing that runs in a container needs it.
+    /// The mode of files for the owner only; no container needs them.
     private static let ownerOnly: mode_t = 0o600
+    /// The mode of files that containers mount.
     private static let mounted: mode_t = 0o444
 
     /// The folder.
     public let path: String
     private let authorityKeyFile: String
 
-    /// A folder, which need not exist.
+    /// A folder, which need not exist yet.
     ///
-    /// - Parameter authorityKeyFile: where the authority's private key is, which only a certificate that is made anew needs;
-    ///   nil for `ca-key.pem` in the folder.
+    /// - Parameter authorityKeyFile: the authority's private key, which is needed only for new certificates; nil for
+    ///   `ca-key.pem` in the folder.
     public init(path: String, authorityKeyFile: String? = nil) {
         self.path = path
         self.authorityKeyFile = authorityKeyFile ?? "\(path)/ca-key.pem"
     }
 
-    /// Makes what is missing, and renews certificates that end soon.
+    /// Makes missing files, and renews certificates that expire soon.
     ///
     /// - Parameters:
-    ///   - now: seconds since 1970, from which certificates count.
+    ///   - now: the current time, in seconds since 1970, from which certificates are valid.
     ///   - renewing: programs whose certificates are renewed in any case.
-    /// - Returns: all files in order.
-    /// - Throws: `FileError` with the path in it, `DeploymentError` for a certificate whose key is gone or for which the
-    ///   authority's would be needed.
+    /// - Returns: all files, in order.
+    /// - Throws: `FileError` with the path in it; `DeploymentError` for a certificate whose key is missing, or that needs the
+    ///   authority's key while that is missing.
     public func initialize(now: Int, renewing: Set<String> = []) throws -> [Entry] {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST, chmod(path, 0o700) == 0 else {
             throw FileError("\(path) cannot be made: \(String(cString: strerror(errno)))")
         }
         if let unknown = renewing.first(where: { !Self.programs.contains($0) }) {
-            throw DeploymentError("\(unknown) has no certificate; there are \(Self.programs.joined(separator: ", "))")
+            throw DeploymentError("\(unknown) has no certificate; expected \(Self.programs.joined(separator: ", "))")
         }
         let roles = Self.services.flatMap { ["\($0)-database", "\($0)-database-owner"] }
         var entries = try (["postgres"] + roles).map(password)
-        // The folders are what containers are given: a file in them is replaced by another one of the same name.
+        // Containers mount the folders, so that a file in them can be replaced by another one of the same name.
         entries += try KeyFolders(secrets: path).initialize(
             folderMode: 0o755,
             mode: Self.mounted,
@@ -97,12 +101,12 @@ public struct DeploymentFolder: Sendable {
         return entries
     }
 
-    /// 192 random bits in letters that no connection text needs to escape.
+    /// 192 random bits in characters that need no escapes in a connection string.
     private func password(of owner: String) throws -> Entry {
         try make("\(owner)-password", Self.mounted) { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }
     }
 
-    /// The authority. Its key may be kept elsewhere once it is made.
+    /// The authority. Its key may be moved elsewhere after it is made.
     private func authority(_ now: Int) throws -> [Entry] {
         var entries: [Entry] = []
         let isThere = access(file("ca.pem"), F_OK) == 0
@@ -125,20 +129,20 @@ public struct DeploymentFolder: Sendable {
         return entries + [made]
     }
 
-    /// A program's private key and certificate: made where there is none, and renewed together.
+    /// A program's private key and certificate: made if missing, and renewed together.
     private func pair(_ name: String, _ now: Int, isForced: Bool) throws -> [Entry] {
         let (keyFile, certificateFile) = ("\(name)-key.pem", "\(name).pem")
         let keyMode = name == Self.operatorName ? Self.ownerOnly : Self.mounted
         let isThere = access(file(certificateFile), F_OK) == 0
         if isThere, access(file(keyFile), F_OK) != 0 {
             throw DeploymentError(
-                "\(file(certificateFile)) is there, but its key \(keyFile) is not: put it back, or remove both"
+                "\(file(certificateFile)) exists, but its key \(keyFile) is missing: restore it, or delete both"
             )
         }
         var change = Change.kept
         if !isThere {
-            // A key alone is that of a certificate that was removed. It isn't written over: where both files are mounted,
-            // the two there must stay a pair.
+            // A key without a certificate: the certificate was deleted. The key isn't overwritten: if both files are mounted, the
+            // mounted two must stay a pair.
             unlink(file(keyFile))
             let (key, certificate) = try issue(name, now)
             change = .made
@@ -156,7 +160,7 @@ public struct DeploymentFolder: Sendable {
         ]
     }
 
-    /// Whether a certificate has to be made anew: it ends soon, or a renewal was cut and left two halves.
+    /// Whether a certificate must be renewed: it expires soon, or an interrupted renewal left a mismatched key.
     private func endsSoon(_ certificateFile: String, _ keyFile: String, _ now: Int) throws -> Bool {
         let (certificate, key) = (try read(certificateFile), try read(keyFile))
         guard let isPair = try? CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: key), isPair else {
@@ -169,7 +173,7 @@ public struct DeploymentFolder: Sendable {
     private func issue(_ program: String, _ now: Int) throws -> (key: [UInt8], certificate: [UInt8]) {
         guard access(authorityKeyFile, F_OK) == 0 else {
             throw DeploymentError(
-                "\(program) needs a new certificate, and for it the authority's key, which is not at \(authorityKeyFile)"
+                "\(program) needs a new certificate, but the authority's key is missing: \(authorityKeyFile)"
             )
         }
         let authority = try CertificateAuthority(

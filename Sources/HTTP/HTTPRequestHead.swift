@@ -1,23 +1,23 @@
 import HTTPTypes
 import RPC
 
-/// The head of a request, as a server reads it, whatever carries it.
+/// The head of a request, in any version of HTTP.
 public struct HTTPRequestHead: Sendable {
-    /// How it came.
+    /// The version of HTTP.
     public var version: HTTPVersion
     /// Its method.
     public var method: HTTPRequest.Method
-    /// Path and query, from the slash on, as they were sent; `*` of OPTIONS (RFC 9112 section 3.2).
+    /// Path and query as they were sent; `*` of OPTIONS (RFC 9112 section 3.2).
     public var target: String
-    /// Host or `:authority`; empty where HTTP/1.0 has none.
+    /// Host or `:authority`; empty if HTTP/1.0 has none.
     public var authority: String
-    /// The fields in their order, names in lower case; without those that belong to the connection or to framing.
+    /// The fields in order, names in lower case; without those of the connection or framing.
     public var fields: Metadata
-    /// What Content-Length says; nil where it says nothing.
+    /// The value of Content-Length; nil if there is none.
     public var contentLength: Int?
     /// Whether a body may follow.
     public var hasBody: Bool
-    /// What is wrong with it; then nothing of it follows, and what could not be read is empty.
+    /// The error in it; then nothing of the request follows, and unreadable parts are empty.
     public var fault: HTTPError?
 
     /// A head.
@@ -41,8 +41,8 @@ public struct HTTPRequestHead: Sendable {
         self.fault = fault
     }
 
-    /// Whether the method is one of RFC 9110 section 9, RFC 5789 (PATCH), RFC 4918 (WebDAV, which crawlers send) or QUERY. Any other
-    /// is 501 (RFC 9110 section 15.6.2); one that is known and not taken at its path is 405.
+    /// Whether the method is one of RFC 9110 section 9, RFC 5789 (PATCH), RFC 4918 (WebDAV, which crawlers send) or QUERY. Other
+    /// methods get 501 (RFC 9110 section 15.6.2); a known method that the path doesn't allow gets 405.
     public var isMethodKnown: Bool {
         switch method {
         case .get, .post, .put, .patch, .delete, .head, .options: true
@@ -54,10 +54,10 @@ public struct HTTPRequestHead: Sendable {
         "CONNECT", "TRACE", "QUERY", "COPY", "MOVE", "LOCK", "UNLOCK", "MKCOL", "PROPFIND", "PROPPATCH",
     ]
 
-    /// The target up to its query.
+    /// The target without its query.
     public var path: Substring { target.prefix { $0 != "?" } }
 
-    /// The target's query without the question mark; nil where there is none.
+    /// The target's query without the question mark; nil if there is none.
     public var query: Substring? {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         return target[target.utf8.index(after: mark)...]
@@ -71,33 +71,33 @@ public enum HTTPVersion: Sendable, Hashable {
     case http2
 }
 
-/// What is wrong with how a request is put into HTTP (RFC 9112), and so, on HTTP/1.x, with all that follows on its connection.
+/// An error in a request's syntax (RFC 9112). On HTTP/1.x the rest of the connection can't be read either.
 public enum HTTPError: String, Error, Sendable, Hashable, CaseIterable {
-    /// No HTTP.
+    /// Not HTTP.
     case malformed = "REQUEST_MALFORMED"
     /// No Host, which HTTP/1.1 requires, or more than one (section 3.2).
     case hostCount = "HOST_COUNT"
-    /// A Host that can be none (RFC 9110 section 7.2).
+    /// An invalid Host (RFC 9110 section 7.2).
     case hostMalformed = "HOST_MALFORMED"
     /// A Content-Length that is not one number (section 6.3).
     case contentLengthInvalid = "CONTENT_LENGTH_INVALID"
-    /// A Transfer-Encoding that leaves the body's length open, or contradicts something (sections 6.1, 6.3).
+    /// A Transfer-Encoding that leaves the body's length open, or contradicts another field (sections 6.1, 6.3).
     case transferEncodingInvalid = "TRANSFER_ENCODING_INVALID"
-    /// A transfer coding that we do not know (section 6.1).
+    /// An unknown transfer coding (section 6.1).
     case transferEncodingUnknown = "TRANSFER_ENCODING_UNKNOWN"
     /// A head over the limits (RFC 6585 section 5).
     case headTooLarge = "HEADERS_TOO_LARGE"
     /// A target over the limit (RFC 9110 section 15.5.15).
     case targetTooLong = "TARGET_TOO_LONG"
-    /// A version that we do not speak, or gRPC over HTTP/1.x.
+    /// An unsupported version, or gRPC over HTTP/1.x.
     case version = "HTTP_VERSION_UNSUPPORTED"
-    /// A head that was begun and did not come in time.
+    /// A head that was not complete in time.
     case headTimeout = "HEAD_TIMEOUT"
-    /// CONNECT, or on HTTP/1.x a method that is longer than any (RFC 9112 section 3). Other methods that nobody knows are no
-    /// fault: see ``HTTPRequestHead/isMethodKnown``.
+    /// CONNECT, or on HTTP/1.x a method that is longer than all known ones (RFC 9112 section 3). Other unknown methods are not
+    /// this error: see ``HTTPRequestHead/isMethodKnown``.
     case methodUnknown = "METHOD_UNKNOWN"
 
-    /// The status that it is answered with.
+    /// The status of the response.
     public var status: Int {
         switch self {
         case .malformed, .hostCount, .hostMalformed, .contentLengthInvalid, .transferEncodingInvalid: 400

@@ -1,11 +1,11 @@
 import RPC
 import Synchronization
 
-/// An answer as a client has it.
+/// A response, as a client receives it.
 public struct HTTPAnswer: Sendable {
     /// The status.
     public var status: Int
-    /// The head's fields, as the handler gave them: a transport adds more.
+    /// The handler's fields of the head; a transport adds more.
     public var fields: Metadata
     /// The whole body.
     public var body: [UInt8]
@@ -15,10 +15,10 @@ public struct HTTPAnswer: Sendable {
     public var closesConnection = false
 }
 
-/// An exchange in this process, for tests of handlers without sockets: its client sends the whole request at once, in as many
-/// pieces as it likes, and collects the whole answer. Handlers run on the global executor, one callback at a time.
+/// An exchange in this process, for tests of handlers without sockets. Its client sends the whole request, in any number of parts,
+/// and collects the whole response. Handlers run on the global executor, one callback at a time.
 public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
-    // Sound because a lock guards what changes.
+    // Safe because a lock guards the variables.
 
     private struct State {
         var answer: HTTPAnswer?
@@ -32,8 +32,8 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
     }
     private let state = Mutex(State())
 
-    /// Hands a request to a handler and waits for its answer and the end of its handler. Nil if the handler resets the exchange.
-    /// Cancellation ends the exchange as a client's does.
+    /// Passes a request to a handler, and waits for the response and the end of the handler. Nil if the handler resets the
+    /// exchange. Cancellation ends the exchange like a client that cancels.
     public static func answer(
         of handler: some HTTPHandler,
         to head: HTTPRequestHead,
@@ -43,7 +43,7 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         await answer(of: handler, to: head, pieces: body.isEmpty ? [] : [body], peer: peer)
     }
 
-    /// The same with a body that comes in pieces, none of them empty. `failure`: how it ends, where not well.
+    /// The same with a body in parts, none of them empty. `failure`: why the body is incomplete; nil if it isn't.
     public static func answer(
         of handler: some HTTPHandler,
         to head: HTTPRequestHead,
@@ -79,7 +79,7 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         }
     }
 
-    /// Changes the state; resumes the client where all is over.
+    /// Changes the state; resumes the client when the exchange is over.
     private func change(_ body: (inout sending State) -> Void) {
         let ended = state.withLock { state -> (CheckedContinuation<HTTPAnswer?, Never>, HTTPAnswer?)? in
             body(&state)

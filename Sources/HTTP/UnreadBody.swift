@@ -1,19 +1,18 @@
-/// Takes the body of a request that is refused by its head: drops it, and answers when it is there, or when more came than anybody
-/// who reads on would bear.
+/// Drops the body of a request that is rejected by its head, and responds at its end, or when more than a maximum has arrived.
 ///
-/// An answer may be complete before its request is (RFC 9113 section 8.1), and then the client is told to stop. But some, curl
-/// 7 among them, report that as a failure of their own and never show the answer, if they were still about to send a body.
+/// A response may be complete before its request (RFC 9113 section 8.1); then the server asks the client to stop. But some clients,
+/// such as curl 7, report that as an error and never show the response if they still have a body to send.
 public final class UnreadBody: HTTPBodyReceiver, @unchecked Sendable {
-    // Sound because it is called where its exchange runs only.
+    // Safe because it is called only on the exchange's executor.
 
-    /// Bytes that are read before the answer.
+    /// The maximum of bytes that are read before the response.
     public static let byteCountMax = 65_536
 
     private let exchange: HTTPExchange
     private var byteCount = 0
     private var answer: (() -> Void)?
 
-    /// Calls `answer` once, where the exchange runs. It owes `handlerEnded`.
+    /// Calls `answer` once, on the exchange's executor. `answer` must call `handlerEnded`.
     public init(_ exchange: HTTPExchange, answer: @escaping () -> Void) {
         self.exchange = exchange
         self.answer = answer
@@ -32,9 +31,9 @@ public final class UnreadBody: HTTPBodyReceiver, @unchecked Sendable {
         if byteCount > Self.byteCountMax { finish() }
     }
 
-    /// Answers, however it ended.
+    /// Responds, even if the body is incomplete.
     public func receiveEnd(_ failure: HTTPBodyFailure?) { finish() }
 
-    /// Answers; nothing else is waited for.
+    /// Responds without waiting for the rest.
     public func deadlinePassed() { finish() }
 }

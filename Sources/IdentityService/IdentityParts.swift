@@ -198,7 +198,7 @@ struct IdentityParts: Sendable {
             Cleanup.Step("exchanges of codes") { limit in
                 try await store.forgetCodeExchanges(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
-            Cleanup.Step("what was told once") { limit in
+            Cleanup.Step("details of first sign-ins") { limit in
                 try await store.forgetToldOnce(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
             QuotaStore.cleanup(database, clock),

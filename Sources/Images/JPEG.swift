@@ -21,9 +21,9 @@ enum JPEG {
         static let comment: UInt8 = 0xFE
     }
 
-    /// The most scans. Progressive files have ten or so, and each costs whoever shows the picture a look at all of it.
+    /// The maximum of scans. Progressive files have about ten, and for each scan a viewer goes through the whole picture.
     private static let scansMax = 64
-    /// The most tables that stand between scans, and before them.
+    /// The maximum of tables between scans, and before them.
     private static let tablesMax = 256
 
     /// Reads a file and writes the picture's parts, in their order.

@@ -1,4 +1,4 @@
-/// Base64url without padding, as RFC 7515 section 2 wants it: strict both ways.
+/// Base64url without padding (RFC 7515 section 2), strict in both directions.
 public enum Base64URL {
     /// The text of `bytes`, without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
@@ -9,10 +9,10 @@ public enum Base64URL {
         String(unsafeUninitializedCapacity: characterCount(of: bytes.count)) { encode(bytes, into: $0) }
     }
 
-    /// The characters of so many bytes.
+    /// The number of characters for `byteCount` bytes.
     public static func characterCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
 
-    /// Writes the text of `bytes`, for which there must be room; gives the count of its characters.
+    /// Writes the text of `bytes`, for which there must be room; returns the number of characters.
     private static func encode(
         _ bytes: UnsafeBufferPointer<UInt8>,
         into characters: UnsafeMutableBufferPointer<UInt8>
@@ -44,7 +44,7 @@ public enum Base64URL {
         decode(utf8: text.utf8)
     }
 
-    /// As ``decode(_:)``, from the text's UTF-8 bytes.
+    /// Like ``decode(_:)``, from the text's UTF-8 bytes.
     public static func decode(utf8 text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decode(buffer:)) ?? Array(text).withUnsafeBufferPointer(decode(buffer:))
     }
@@ -59,7 +59,7 @@ public enum Base64URL {
         return isValid ? bytes : nil
     }
 
-    /// Writes the bytes of `text`, for which there must be room; gives their count, or nil where ``decode(_:)`` does.
+    /// Writes the bytes of `text`, for which there must be room; returns their number, or nil if ``decode(_:)`` would.
     static func decode(_ text: UnsafeBufferPointer<UInt8>, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int? {
         let left = text.count % 4
         guard left != 1 else { return nil }
@@ -86,7 +86,7 @@ public enum Base64URL {
         }
     }
 
-    /// Whether `text` is what ``encode(_:)`` gives of some `byteCount` bytes.
+    /// Whether ``encode(_:)`` could return `text` for `byteCount` bytes.
     static func isText(_ text: UnsafeBufferPointer<UInt8>, ofBytes byteCount: Int) -> Bool {
         guard text.count == characterCount(of: byteCount), let last = text.last else {
             return text.isEmpty && byteCount == 0
@@ -101,7 +101,7 @@ public enum Base64URL {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The value of each character, 255 where it is none of the alphabet.
+    /// The value of each character, 255 for characters outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() {

@@ -1,4 +1,4 @@
-/// Why a compact JWS was refused before or at its signature.
+/// Why a compact JWS was rejected, up to the check of its signature.
 public enum JWSError: Error, Sendable, Hashable {
     /// Longer than the limit.
     case tooLarge
@@ -6,38 +6,38 @@ public enum JWSError: Error, Sendable, Hashable {
     case malformed
     /// `alg` is `none`, or the signature is empty (RFC 8725 section 3.1).
     case unsigned
-    /// `alg` is symmetric or unknown to us.
+    /// `alg` is symmetric or not supported.
     case unsupportedAlgorithm
-    /// `crit` names extensions; we know none (RFC 7515 section 4.1.11).
+    /// `crit` names extensions, of which none is supported (RFC 7515 section 4.1.11).
     case criticalExtension
-    /// The header brings its own key or says where to find one: `jwk`, `jku`, `x5u`, `x5c` (RFC 8725 section 3.10).
+    /// The header contains a key or the URL of one: `jwk`, `jku`, `x5u`, `x5c` (RFC 8725 section 3.10).
     case embeddedKey
     /// The key is of another kind, or the signature does not verify.
     case badSignature
 }
 
-/// A JSON Web Signature in compact form (RFC 7515 section 7.1), parsed but not believed: ``verifiedPayload(with:)`` gives the
-/// payload once a key has verified it.
+/// A JSON Web Signature in compact form (RFC 7515 section 7.1), parsed but not verified: ``verifiedPayload(with:)`` verifies it
+/// and returns the payload.
 public struct CompactJWS: Sendable {
-    /// The longest token that is read, in bytes, unless the caller says otherwise.
+    /// The maximum length of a token in bytes, unless the caller sets another.
     public static let defaultBytesMax = 16 * 1024
 
     /// The header's `alg`.
     public let algorithm: SignatureAlgorithm
-    /// The header's `kid`, not trusted for more than a look-up.
+    /// The header's `kid`. Not verified: use it only to look up a key.
     public let keyID: String?
     /// The header's `typ`.
     public let type: String?
 
-    /// The payload as anybody may have written it: for what must be decided while no key can be had. Nothing in it may be
-    /// believed.
+    /// The payload before verification: for decisions when no key is available. Any client may have written it, so nothing in
+    /// it may be trusted.
     public var unverifiedPayload: [UInt8] { payload }
 
     private let signingInput: [UInt8]
     private let payload: [UInt8]
     private let signature: [UInt8]
 
-    /// Parses a token; says nothing about who signed it.
+    /// Parses a token without verifying its signature.
     public init(parsing text: String, bytesMax: Int = defaultBytesMax) throws(JWSError) {
         guard text.utf8.count <= bytesMax else { throw .tooLarge }
         let bytes = Array(text.utf8)
@@ -62,16 +62,16 @@ public struct CompactJWS: Sendable {
         self.signature = signature
     }
 
-    /// The payload, once `key` has verified the signature; the algorithm must suit the key's kind.
+    /// Verifies the signature with `key`, and returns the payload. The algorithm must suit the key's type.
     ///
-    /// Which algorithms an issuer may use is the caller's to decide, before this (RFC 8725 section 3.1).
+    /// The caller decides first which algorithms an issuer may use (RFC 8725 section 3.1).
     public func verifiedPayload(with key: VerificationKey) throws(JWSError) -> [UInt8] {
         guard key.verifies(signature, of: signingInput, algorithm: algorithm) else { throw .badSignature }
         return payload
     }
 
-    /// SHA-256 of what is signed: the header and the payload. It names the token whatever its signature, of which
-    /// ECDSA lets anyone make a second valid one.
+    /// SHA-256 of the signed part: the header and the payload. It identifies the token without its signature: with ECDSA,
+    /// anyone can make a second valid signature from the first.
     public var fingerprint: [UInt8] {
         SHA256.hash(signingInput)
     }

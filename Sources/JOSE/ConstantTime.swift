@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Comparison whose duration tells nothing about the content.
+/// Comparison in constant time: its duration doesn't depend on the content.
 public enum ConstantTime {
-    /// Whether the two are equal. The lengths are not secret: different lengths answer at once.
+    /// Whether the two are equal. The lengths are not secret: it returns early if they differ.
     public static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
         let first = Array(first)
         let second = Array(second)

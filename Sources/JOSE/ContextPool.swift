@@ -1,20 +1,20 @@
 import COpenSSL
 import Synchronization
 
-/// Contexts of libcrypto for one purpose. They are dear to make, and good for one thread at a time: lent out one by one, a
-/// few kept. Any thread.
+/// A pool of libcrypto's contexts for one purpose. They are expensive to make, and one thread at a time may use one, so the pool
+/// lends them, and keeps a few. Any thread.
 final class ContextPool: Sendable {
-    /// Contexts that are kept while nobody uses them, as many as threads that are likely to want one at once.
+    /// The maximum of unused contexts, about the number of threads that need one at the same time.
     static let keptMax = 16
 
-    /// Their addresses. Nobody else has them.
+    /// The addresses of unused contexts.
     private let kept = Mutex<[UInt]>([])
     private let make: @Sendable () -> OpaquePointer?
     private let free: @Sendable (OpaquePointer) -> Void
 
     /// - Parameters:
-    ///   - make: a context that is ready; nil if libcrypto refuses.
-    ///   - free: the end of one.
+    ///   - make: makes a context; returns nil if libcrypto fails.
+    ///   - free: frees a context.
     init(make: @escaping @Sendable () -> OpaquePointer?, free: @escaping @Sendable (OpaquePointer) -> Void) {
         self.make = make
         self.free = free
@@ -24,8 +24,8 @@ final class ContextPool: Sendable {
         for address in kept.withLock({ $0 }) { OpaquePointer(bitPattern: address).map(free) }
     }
 
-    /// Calls the body with a context, which is kept for the next one if the body says that all went well. False if it did
-    /// not, or if there is no context; then the thread's error queue is empty.
+    /// Calls the body with a context, and keeps the context if the body returns true. Returns false if the body does, or if
+    /// no context could be made; then the thread's error queue is empty.
     func withContext(_ body: (OpaquePointer) -> Bool) -> Bool {
         guard let context = kept.withLock({ $0.popLast() }).flatMap({ OpaquePointer(bitPattern: $0) }) ?? make() else {
             ERR_clear_error()

@@ -1,4 +1,4 @@
-/// Turns an ECDSA signature between JOSE's form, r and s of fixed length one after the other (RFC 7518 section
+/// Converts an ECDSA signature between JOSE's form, r and s of fixed length one after the other (RFC 7518 section
 /// 3.4), and libcrypto's, a DER sequence of two integers.
 enum ECDSASignature {
     /// The DER form, or nil if the length is wrong.
@@ -9,7 +9,7 @@ enum ECDSASignature {
         return [0x30, UInt8(content.count)] + content
     }
 
-    /// The fixed form, or nil if it is no DER signature of numbers that fit.
+    /// The fixed form, or nil if it is not a DER signature of numbers that fit.
     static func raw(fromDER der: [UInt8], coordinateByteCount: Int) -> [UInt8]? {
         guard der.count >= 2, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
         var rest = der[2...]

@@ -1,23 +1,23 @@
-/// Keys from a secret, by HKDF with SHA-256 (RFC 5869). Any thread.
+/// Derives keys from a secret, by HKDF with SHA-256 (RFC 5869). Any thread.
 ///
-/// The secret must be hard to guess: HKDF makes nothing slow.
+/// The secret must be hard to guess: HKDF is fast, so it doesn't slow down guessing.
 public enum HKDF {
-    /// Bytes of key that one secret and label give at most (RFC 5869 section 2.3).
+    /// The maximum of bytes for one secret and label (RFC 5869 section 2.3).
     public static let byteCountMax = 255 * SHA256.byteCount
 
-    /// `byteCount` bytes, 1 to ``byteCountMax``.
+    /// Derives `byteCount` bytes, 1 to ``byteCountMax``.
     ///
     /// - Parameters:
     ///   - secret: the input keying material.
-    ///   - salt: not secret; empty is as many zeros as a digest has bytes.
-    ///   - label: what the key is for (`info`): other labels give keys that tell nothing of each other.
+    ///   - salt: not secret; an empty one stands for as many zeros as a digest has bytes.
+    ///   - label: what the key is for (`info`). Keys of different labels are independent: one doesn't reveal another.
     public static func key(
         from secret: [UInt8],
         salt: [UInt8] = [],
         label: [UInt8],
         byteCount: Int = SHA256.byteCount
     ) -> [UInt8] {
-        precondition(1...byteCountMax ~= byteCount, "HKDF gives 1 to \(byteCountMax) bytes")
+        precondition(1...byteCountMax ~= byteCount, "HKDF derives 1 to \(byteCountMax) bytes")
         let salt = salt.isEmpty ? [UInt8](repeating: 0, count: SHA256.byteCount) : salt
         let extracted = SHA256.authenticationCode(of: secret, key: salt)
         var output: [UInt8] = []

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// A key for HMAC-SHA256, set up once: a code costs half of what ``SHA256/authenticationCode(of:key:)`` takes for a short text. Any
-/// thread.
+/// A key for HMAC-SHA256 that is set up once: a code of a short text then costs half as much as with
+/// ``SHA256/authenticationCode(of:key:)``. Any thread.
 final class HMACKey: Sendable {
     private let contexts: ContextPool
 
@@ -19,7 +19,7 @@ final class HMACKey: Sendable {
     }
 
     /// Writes the code of three texts one after the other into `SHA256.byteCount` bytes. It fails only if libcrypto has no memory or
-    /// no SHA-256 at all; going on with a wrong code would be a hole, so the process stops.
+    /// no SHA-256. A wrong code would be a security hole, so the process then stops.
     func write(
         _ first: UnsafeBufferPointer<UInt8>,
         _ second: UnsafeBufferPointer<UInt8>,
@@ -28,7 +28,7 @@ final class HMACKey: Sendable {
     ) {
         let isMade = contexts.withContext { context in
             var length = 0
-            // Without a key it begins anew with the one that it has.
+            // Without a key argument it restarts with its current key.
             return EVP_MAC_init(context, nil, 0, nil) == 1
                 && EVP_MAC_update(context, first.baseAddress, first.count) == 1
                 && EVP_MAC_update(context, second.baseAddress, second.count) == 1

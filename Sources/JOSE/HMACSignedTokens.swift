@@ -1,10 +1,11 @@
 /// Compact JWS (RFC 7515 section 7.1) of one `typ`, signed with HMAC-SHA256 (RFC 7518 section 3.2): for tokens that only
 /// their maker verifies.
 ///
-/// The header is one fixed text, and a token with any other is refused unread: nothing in a token says how it is verified.
-/// Neither this nor ``CompactJWS``, which knows no symmetric algorithm, ever takes a token of the other. Immutable; any thread.
+/// The header is one fixed text, and a token with any other is rejected unread: so a token can't choose how it is verified.
+/// This never accepts a token of ``CompactJWS``, nor the other way round, since that has no symmetric algorithm. Immutable; any
+/// thread.
 public struct HMACSignedTokens: Sendable {
-    /// The header in base64url and the dot behind it.
+    /// The header in base64url and the dot after it.
     private let start: String
 
     /// Tokens of this `typ`.
@@ -19,7 +20,7 @@ public struct HMACSignedTokens: Sendable {
         return input + "." + Base64URL.encode(SHA256.authenticationCode(of: Array(input.utf8), key: key))
     }
 
-    /// Whether a text begins as these tokens do; says nothing about who made it. Cheap.
+    /// Whether a text begins like these tokens. Cheap; verifies nothing.
     public func beginsOne(_ text: String) -> Bool { text.hasPrefix(start) }
 
     /// The payload of a token that one of `keys` signed; nil for anything else, and for a text longer than `bytesMax`.
@@ -31,7 +32,7 @@ public struct HMACSignedTokens: Sendable {
         let isSigned = keys.contains { key in
             ConstantTime.areEqual(SHA256.authenticationCode(of: input, key: key), code)
         }
-        // What we signed has a payload between its two dots; a text with only the header's dot was never signed.
+        // A signed token has a payload between its two dots; a text with only the header's dot was never signed.
         guard isSigned, input.count > start.utf8.count else { return nil }
         return Base64URL.decode(utf8: input[start.utf8.count...])
     }

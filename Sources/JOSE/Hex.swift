@@ -1,6 +1,6 @@
 /// Lowercase hexadecimal.
 public enum Hex {
-    /// Two lowercase digits a byte.
+    /// Two lowercase digits for each byte.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var characters: [UInt8] = []
         characters.reserveCapacity(bytes.underestimatedCount * 2)
@@ -11,7 +11,7 @@ public enum Hex {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// The bytes of pairs of digits, in capitals or not; nil for anything else.
+    /// The bytes of pairs of digits, upper or lower case; nil for anything else.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let values = text.utf8.map(value)
         guard values.count.isMultiple(of: 2), !values.contains(nil) else { return nil }

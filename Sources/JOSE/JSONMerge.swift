@@ -1,6 +1,6 @@
 extension JSONObject {
-    /// This object with the members of another in the place of those of the same names; a member that is null there is
-    /// removed (RFC 7396 without its descent into objects). Members stay in their order, new ones come last.
+    /// This object with another one merged into it: its members replace those of the same names, and its null members
+    /// remove them (RFC 7396, but nested objects are replaced and not merged). Members stay in their order; new ones come last.
     ///
     /// Takes time in proportion to the members of both.
     public func merging(_ changes: JSONObject) -> JSONObject {

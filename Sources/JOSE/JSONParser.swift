@@ -1,4 +1,4 @@
-/// Why a text is no acceptable JSON.
+/// Why a text was rejected as JSON.
 public enum JSONError: Error, Sendable, Hashable {
     /// The text is longer than the limit.
     case tooLarge
@@ -6,21 +6,21 @@ public enum JSONError: Error, Sendable, Hashable {
     case tooDeep
     /// There are more values than the limit.
     case tooManyValues
-    /// An object names a member twice (RFC 8725 section 2.4 and RFC 7519 section 4 let us refuse it).
+    /// An object has a member twice (RFC 8725 section 2.4 and RFC 7519 section 4 allow us to reject it).
     case duplicateMember
-    /// The text is not JSON by RFC 8259 at this byte.
+    /// At this byte the text is not valid by RFC 8259.
     case syntax(byteOffset: Int)
-    /// The text is JSON, but its outermost value is no object.
+    /// The text is JSON, but its outermost value is not an object.
     case notAnObject
 }
 
-/// How much JSON is read.
+/// Limits on the JSON that is read.
 public struct JSONLimits: Sendable, Hashable {
-    /// The longest text, in bytes.
+    /// The maximum length of a text in bytes.
     public var bytesMax: Int
-    /// The deepest nesting of arrays and objects.
+    /// The maximum depth of nested arrays and objects.
     public var depthMax: Int
-    /// The most values in the whole document.
+    /// The maximum of values in the whole document.
     public var valuesMax: Int
 
     /// Limits; the defaults suit tokens and key sets.

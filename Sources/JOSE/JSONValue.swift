@@ -1,15 +1,15 @@
 /// A JSON value (RFC 8259) that was parsed strictly or is to be written.
 ///
-/// Numbers stay exact: an integer that fits is an `Int64`; anything else keeps the literal that was read, because a
-/// `Double` would change large ids and let two different documents read alike.
+/// Numbers stay exact: an integer that fits is an `Int64`; any other number keeps its literal, because a `Double` would
+/// change large ids, and two different documents could have equal values.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number written without fraction and exponent that fits.
+    /// A number without fraction and exponent that fits an `Int64`.
     case integer(Int64)
-    /// Any other number, as it was written.
+    /// Any other number, as its literal.
     case number(literal: String)
     /// A string; valid Unicode always.
     case string(String)
@@ -23,7 +23,7 @@ public enum JSONValue: Sendable, Hashable {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The truth value, if it is one.
+    /// The Boolean value, if it is one.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -62,7 +62,7 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// A JSON object: members in their order, each name once.
+/// A JSON object: members in order, each name once.
 public struct JSONObject: Sendable, Hashable {
     /// A name and its value.
     public struct Member: Sendable, Hashable {
@@ -123,7 +123,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(stringLiteral value: String) { self = .string(value) }
     /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A truth value.
+    /// A Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }

@@ -1,13 +1,13 @@
-/// Writes JSON (RFC 8259), compact, straight into bytes: for what is told often, where a ``JSONObject`` would only be taken apart
-/// again. Whoever writes an object names each member once, by a name that needs no escape.
+/// Writes compact JSON (RFC 8259) directly into bytes: for frequent responses, without building a ``JSONObject`` first. The caller
+/// writes each name at most once in an object; names must not need escapes.
 ///
-/// One owner; its memory grows with what is written and goes with it.
+/// Has one owner, who frees its memory. The memory grows with the text.
 public struct JSONWriter: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity = usualCapacity
     private var count = 0
 
-    /// Room for most objects, in bytes.
+    /// The initial capacity in bytes, enough for most objects.
     private static let usualCapacity = 512
 
     /// The text of an object.
@@ -24,18 +24,18 @@ public struct JSONWriter: ~Copyable {
 
     deinit { start.deallocate() }
 
-    /// What is written so far.
+    /// The text written so far.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
     // MARK: Members
 
-    /// Adds a member that is a text.
+    /// Adds a member that is a string.
     public mutating func add(_ name: StaticString, _ text: String) {
         writeName(name)
         write(text)
     }
 
-    /// Adds a member that is a text, or null for an empty one.
+    /// Adds a member that is a string, or null for an empty one.
     public mutating func add(_ name: StaticString, orNull text: String) {
         writeName(name)
         if text.isEmpty { writeLiteral("null") } else { write(text) }
@@ -47,7 +47,7 @@ public struct JSONWriter: ~Copyable {
         write(number)
     }
 
-    /// Adds a member that is a truth value.
+    /// Adds a Boolean member.
     public mutating func add(_ name: StaticString, _ value: Bool) {
         writeName(name)
         write(value)
@@ -59,7 +59,7 @@ public struct JSONWriter: ~Copyable {
         writeLiteral("null")
     }
 
-    /// Adds a member that is an array of texts, or null.
+    /// Adds a member that is an array of strings, or null.
     public mutating func add(_ name: StaticString, _ texts: [String]?) {
         guard let texts else { return addNull(name) }
         writeName(name)
@@ -68,7 +68,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Adds a member that is an array of objects.
     ///
-    /// - Parameter addMembers: adds the members of one.
+    /// - Parameter addMembers: adds the members of one object.
     public mutating func add<Element>(
         _ name: StaticString,
         _ elements: [Element],
@@ -94,7 +94,7 @@ public struct JSONWriter: ~Copyable {
         write(UInt8(ascii: ":"))
     }
 
-    /// Before all but the first of an object or array.
+    /// Writes the comma before each member or element but the first.
     private mutating func writeComma() {
         let last = start[count - 1]
         if last != UInt8(ascii: "{"), last != UInt8(ascii: "[") { write(UInt8(ascii: ",")) }
@@ -102,7 +102,7 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Parts
 
-    // For callers that learn the names at run time. They keep the order that JSON demands: a name, then its value.
+    // For callers that learn the names at run time. They must keep JSON's order: a name, then its value.
 
     /// Begins a member: its value follows.
     public mutating func begin(_ name: JSONMemberName) {
@@ -168,7 +168,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Writes a truth value.
+    /// Writes a Boolean value.
     public mutating func write(_ value: Bool) { writeLiteral(value ? "true" : "false") }
 
     /// Writes an integer.
@@ -177,7 +177,7 @@ public struct JSONWriter: ~Copyable {
         digits.withUTF8 { write($0) }
     }
 
-    /// Writes a text.
+    /// Writes a string.
     public mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { writeString($0) }
@@ -222,7 +222,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Whether one of eight bytes is a control character, a quotation mark or a backslash.
     private static func haveEscaped(_ bytes: UInt64) -> Bool {
-        // What is subtracted borrows from a byte's highest bit where the byte is less.
+        // Where a byte is less than the subtrahend, the subtraction borrows from the byte's highest bit.
         let each: UInt64 = 0x0101_0101_0101_0101
         func haveLess(_ bytes: UInt64, _ least: UInt64) -> UInt64 { (bytes &- each &* least) & ~bytes }
         let found = haveLess(bytes, 0x20) | haveLess(bytes ^ each &* 0x22, 1) | haveLess(bytes ^ each &* 0x5C, 1)
@@ -276,7 +276,7 @@ extension JSONObject {
     public var text: String { String(decoding: serialized(), as: UTF8.self) }
 }
 
-/// The name of an object's member, as JSON has it before a value.
+/// The name of an object's member, encoded as JSON.
 public struct JSONMemberName: Sendable {
     /// The name in quotes, and the colon.
     fileprivate let bytes: [UInt8]

@@ -3,7 +3,7 @@ import COpenSSL
 /// Builds a public `EVP_PKEY` from named numbers.
 struct KeyBuilder: ~Copyable {
     private let builder: OpaquePointer
-    /// Numbers must live until the parameters are made.
+    /// Keeps the numbers alive until the parameters are made.
     private var numbers: [OpaquePointer] = []
     private var buffers: [UnsafeMutablePointer<UInt8>] = []
 
@@ -18,7 +18,7 @@ struct KeyBuilder: ~Copyable {
         OSSL_PARAM_BLD_free(builder)
     }
 
-    /// The key of the parameters that `fill` pushes; the caller owns it.
+    /// Makes a key of the parameters that `fill` pushes; the caller owns it.
     static func makePublicKey(
         type: String,
         _ fill: (inout KeyBuilder) throws(KeyError) -> Void
@@ -55,8 +55,8 @@ struct KeyBuilder: ~Copyable {
         }
     }
 
-    /// libcrypto keeps the addresses of names and values until the parameters are made, which neither a `String` nor
-    /// an array that is passed as a pointer can promise.
+    /// A copy with a stable address: libcrypto keeps the addresses of names and values until the parameters are made, and
+    /// those of a `String` or of an array passed as a pointer may change.
     private mutating func keep(_ text: String) -> UnsafePointer<CChar> {
         let bytes = Array(text.utf8) + [0]
         return UnsafeRawPointer(keep(bytes)).assumingMemoryBound(to: CChar.self)
@@ -69,6 +69,6 @@ struct KeyBuilder: ~Copyable {
         return copy
     }
 
-    /// `EVP_PKEY_PUBLIC_KEY`: the public key and all domain parameters; the macro is too involved for the importer.
+    /// `EVP_PKEY_PUBLIC_KEY`: the public key and all domain parameters; Swift can't import the macro.
     private static let publicKeySelection: Int32 = 0x86
 }

@@ -3,15 +3,15 @@ import COpenSSL
 /// Owns one `EVP_PKEY` and frees it with the last reference.
 ///
 /// `@unchecked Sendable`: the pointer is set once, the object behind it is never changed after the initializer, and
-/// libcrypto lets several threads use one unchanging key at once (its caches inside are locked).
+/// libcrypto lets several threads use a constant key concurrently (its internal caches are locked).
 final class KeyHandle: @unchecked Sendable {
-    /// The longest PEM text; a private RSA key of 8192 bits takes about 6,500 bytes.
+    /// The maximum length of a PEM text; a private RSA key of 8192 bits has about 6,500 bytes.
     static let pemBytesMax = 16 * 1024
 
     let pointer: OpaquePointer
     let type: KeyType
 
-    /// Takes ownership of `pointer`, also when it throws.
+    /// Takes ownership of `pointer`, even if it throws.
     init(owning pointer: OpaquePointer) throws(KeyError) {
         do {
             type = try Self.type(of: pointer)
@@ -26,7 +26,7 @@ final class KeyHandle: @unchecked Sendable {
     convenience init(pem: String, read: (_ input: OpaquePointer) -> OpaquePointer?) throws(KeyError) {
         let bytes = Array(pem.utf8)
         guard bytes.count <= Self.pemBytesMax else { throw .malformed }
-        // The BIO reads the bytes where they are: they must stay there until the key was read.
+        // The BIO reads the bytes in place: they must not move until the key is read.
         let pointer = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
             guard let input = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
             defer { BIO_free(input) }
@@ -63,7 +63,7 @@ final class KeyHandle: @unchecked Sendable {
         }
     }
 
-    /// The PEM text that `write` writes; it returns 1 if all went well.
+    /// The PEM text that `write` writes; `write` returns 1 on success.
     func pem(write: (_ output: OpaquePointer) -> Int32) throws(KeyError) -> String {
         guard let output = BIO_new(BIO_s_mem()) else { throw .failure("allocate") }
         defer { BIO_free(output) }
@@ -91,8 +91,8 @@ final class KeyHandle: @unchecked Sendable {
 }
 
 extension KeyError {
-    /// A failure of libcrypto. Empties the thread's error queue: what stays there would be taken by the next TLS
-    /// call on the same thread for its own.
+    /// An error of libcrypto. Empties the thread's error queue: otherwise the next TLS call on the same thread would report
+    /// the old entries as its own errors.
     static func failure(_ operation: String) -> KeyError {
         ERR_clear_error()
         return .cryptography(operation: operation)

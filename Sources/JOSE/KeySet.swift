@@ -1,34 +1,34 @@
-/// Why a text is no acceptable key set.
+/// Why a text was rejected as a key set.
 public enum KeySetError: Error, Sendable, Hashable {
-    /// The text is no JSON within our limits.
+    /// The text is not JSON, or exceeds a limit.
     case json(JSONError)
-    /// There is no array `keys`, or an element is no object.
+    /// There is no array `keys`, or an element is not an object.
     case malformed
     /// There are more keys than ``KeySet/keysMax``.
     case tooManyKeys
-    /// Not one of the keys is of use to us.
+    /// None of the keys can be used.
     case noUsableKey
 }
 
 /// A JWK set (RFC 7517 section 5), its keys parsed and kept.
 ///
-/// Elements that we cannot use are passed over, as section 5 asks: unknown `kty` or curve, another `use`, no `kid`,
-/// RSA moduli that are too short or whose primes can be found. A set in which nothing is of use is refused.
+/// Elements that we can't use are skipped, as section 5 requires: unknown `kty` or curve, another `use`, no `kid`, RSA
+/// moduli that are too short or whose primes can be found. A set without any usable key is rejected.
 public struct KeySet: Sendable {
-    /// The most elements that a set may have.
+    /// The maximum of elements in a set.
     public static let keysMax = 64
 
     /// One key of a set.
     public struct Entry: Sendable {
         /// Its `kid`.
         public let keyID: String
-        /// Its `alg`, if it names one that we know.
+        /// Its `alg`, if it is one that we support.
         public let algorithm: SignatureAlgorithm?
         /// The key.
         public let key: VerificationKey
     }
 
-    /// The keys of use, in their order.
+    /// The usable keys, in order.
     public let entries: [Entry]
 
     /// Parses a set.
@@ -50,15 +50,15 @@ public struct KeySet: Sendable {
         self.entries = entries
     }
 
-    /// A set of our own keys' public halves, and of keys of which we have no more than that, by their thumbprints.
+    /// A set of the public halves of our own keys, and of keys whose private halves are gone, by their thumbprints.
     public init(_ keys: [SigningKey], others: [VerificationKey] = []) {
         entries =
             keys.map { Entry(keyID: $0.keyID, algorithm: $0.algorithm, key: $0.verificationKey) }
             + others.map { Entry(keyID: $0.thumbprint, algorithm: $0.signingAlgorithm, key: $0) }
     }
 
-    /// The key of this `kid` that fits the algorithm; a key bound to another algorithm does not (RFC 8725 section
-    /// 3.1). There is no "only key" or "first key" to fall back to.
+    /// The key with this `kid` that fits the algorithm. A key bound to another algorithm doesn't fit (RFC 8725 section
+    /// 3.1). There is no fallback to the only key or the first one.
     public func key(id: String, algorithm: SignatureAlgorithm) -> VerificationKey? {
         entries.first {
             $0.keyID == id && $0.key.type == algorithm.keyType && ($0.algorithm ?? algorithm) == algorithm
@@ -72,12 +72,12 @@ public struct KeySet: Sendable {
 }
 
 extension KeySet.Entry {
-    /// How tokens begin that this key signed, as ``SigningKey/encodedHeader(type:)`` writes it.
+    /// The encoded header of tokens that this key signs, as ``SigningKey/encodedHeader(type:)`` writes it.
     func encodedHeader(type: String) -> String {
         SigningKey.encodedHeader(algorithm: algorithm ?? key.signingAlgorithm, keyID: keyID, type: type)
     }
 
-    /// The element's key, or nil if it is of no use to us.
+    /// The element's key, or nil if we can't use it.
     init?(jwk: JSONObject) {
         guard let keyID = jwk["kid"]?.string, 1...256 ~= keyID.utf8.count else { return nil }
         if let use = jwk["use"], use != "sig" { return nil }

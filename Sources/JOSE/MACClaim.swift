@@ -1,38 +1,38 @@
 import COpenSSL
 import Glibc
 
-/// The last claim of a payload, by which its makers know a token of theirs again without checking the signature.
+/// The last claim of a payload, by which an issuer recognizes its own token without checking the signature.
 ///
 /// Its value is base64url of HMAC-SHA256, cut to ``byteCount`` bytes, over a label, the encoded header, a dot, and the payload's bytes
-/// before the comma in front of the claim: of every byte of header and payload that the claim doesn't hold itself. Those who do not
-/// have the key go by the signature, which covers the claim like any other. 16 bytes are half of the code, the least that RFC 2104
-/// section 5 recommends; a forger can only try values on us, and each is right once in 2^128.
+/// before the comma in front of the claim: so it covers every byte of header and payload outside the claim. Services without the key
+/// verify the signature, which covers this claim too. 16 bytes are half of the code, the least that RFC 2104 section 5 recommends. A
+/// forger can only send guesses to us, and a guess is right with a probability of 1 in 2^128.
 ///
-/// Whoever has the key can make tokens that its holders believe. Immutable; any thread; prints nothing of a key.
+/// The key is a secret: with it one can make tokens that all services with the key accept. Immutable; any thread; never prints a key.
 public struct MACClaim: Sendable, CustomStringConvertible {
     /// The claim's name.
     public static let name = "mac"
-    /// Bytes of its value.
+    /// The length of its value in bytes.
     public static let byteCount = 16
 
     private static let start = Array(#","\#(name)":""#.utf8)
     private static let end = Array(#""}"#.utf8)
     private static let characterCount = Base64URL.characterCount(of: byteCount)
-    /// Bytes of the claim in a payload, with the comma before it and the object's end.
+    /// The length of the claim in a payload, with the comma before it and the object's end.
     static let textByteCount = start.count + characterCount + end.count
 
     private let label: [UInt8]
     private let key: HMACKey
 
     /// - Parameters:
-    ///   - label: what the tokens are for; other labels give other values under the same key.
-    ///   - key: makes the claim, and knows it.
+    ///   - label: the purpose of the tokens; another label gives another value under the same key.
+    ///   - key: makes and verifies the claim.
     public init(label: String, key: [UInt8]) {
         self.label = Array(label.utf8)
         self.key = HMACKey(key)
     }
 
-    /// Adds the claim to a payload, the text of an object that has other claims and none of this name.
+    /// Adds the claim to a payload: the text of an object that has other claims but not this one.
     func append(to payload: inout [UInt8], encodedHeader: String) {
         precondition(payload.count > 2 && payload.last == UInt8(ascii: "}"), "the payload is an object with claims")
         payload.removeLast()
@@ -57,13 +57,13 @@ public struct MACClaim: Sendable, CustomStringConvertible {
         let claim = UnsafeBufferPointer(rebasing: payload.suffix(Self.textByteCount))
         let text = claim[Self.start.count..<claim.count - Self.end.count]
         guard claim.starts(with: Self.start), claim.suffix(Self.end.count).elementsEqual(Self.end) else { return false }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { told in
-            guard Base64URL.decode(UnsafeBufferPointer(rebasing: text), into: told) == Self.byteCount else {
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { claimed in
+            guard Base64URL.decode(UnsafeBufferPointer(rebasing: text), into: claimed) == Self.byteCount else {
                 return false
             }
             return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SHA256.byteCount) { code in
                 write(header, content, into: code)
-                return CRYPTO_memcmp(code.baseAddress, told.baseAddress, Self.byteCount) == 0
+                return CRYPTO_memcmp(code.baseAddress, claimed.baseAddress, Self.byteCount) == 0
             }
         }
     }
@@ -80,9 +80,9 @@ public struct MACClaim: Sendable, CustomStringConvertible {
     public var description: String { "MACClaim" }
 }
 
-/// The tokens of one `typ` that a set's keys sign and a ``MACClaim`` is in. Immutable; any thread.
+/// Recognizes tokens of one `typ` that a set's keys signed and that have a ``MACClaim``. Immutable; any thread.
 public struct MACTokens: Sendable {
-    /// What a token of one key begins with, its dot included, and how long its signature is.
+    /// The start of one key's tokens, up to the first dot, and the length of their signatures.
     private struct Kind: Sendable {
         let header: [UInt8]
         let signatureByteCount: Int
@@ -104,10 +104,10 @@ public struct MACTokens: Sendable {
         }
     }
 
-    /// Calls `body` with the payload of a token whose claim our key made, which is to say with bytes that we wrote. The
-    /// signature only has to look like one of its key.
+    /// Calls `body` with the payload of a token whose claim our key made: we wrote those bytes. Of the signature only the
+    /// length and the alphabet are checked.
     ///
-    /// - Returns: what `body` gives; nil, too, for any other text, which says nothing against it: its signature may be good.
+    /// - Returns: the result of `body`; nil for any other text. Such a text may still have a valid signature.
     public func withPayload<Result>(
         of token: String,
         _ body: (UnsafeBufferPointer<UInt8>) -> Result?
@@ -129,7 +129,7 @@ public struct MACTokens: Sendable {
         }
     }
 
-    /// What is in a header is no secret, so that the comparison may end early.
+    /// The comparison may end early, since headers aren't secret.
     private static func begins(_ token: UnsafeBufferPointer<UInt8>, _ header: [UInt8]) -> Bool {
         header.withUnsafeBufferPointer { header in
             guard let first = token.baseAddress, let second = header.baseAddress else { return false }

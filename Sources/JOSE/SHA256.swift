@@ -20,8 +20,8 @@ public enum SHA256 {
 
     /// The HMAC of `message` under `key`.
     ///
-    /// libcrypto can fail here only if it has no memory or no SHA-256 at all; going on with a wrong code would be a
-    /// hole, so the process stops.
+    /// libcrypto can fail here only if it has no memory or no SHA-256. A wrong code would be a security hole, so the
+    /// process then stops.
     public static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             let isMade = codeContexts.withContext { context in
@@ -35,10 +35,10 @@ public enum SHA256 {
         }
     }
 
-    /// With the digest set, each given its key anew.
+    /// Contexts with the digest set; each use sets the key.
     private static let codeContexts = ContextPool(make: { codeContext() }, free: { EVP_MAC_CTX_free($0) })
 
-    /// A context for HMAC with SHA-256 that has no key yet; nil if libcrypto refuses.
+    /// A context for HMAC with SHA-256 without a key; nil if libcrypto fails.
     static func codeContext() -> OpaquePointer? {
         guard let method = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
         defer { EVP_MAC_free(method) }  // the context has a reference of its own
@@ -58,14 +58,14 @@ public enum SHA256 {
 }
 
 extension SignatureAlgorithm {
-    /// The value of `c_hash` or `at_hash` for a code or token beside an ID token of this algorithm: base64url of the
-    /// left half of the digest that the algorithm uses (OpenID Connect Core sections 3.1.3.6 and 3.3.2.11).
+    /// The value of `c_hash` or `at_hash` for a code or token that comes with an ID token of this algorithm: base64url of
+    /// the left half of the algorithm's digest (OpenID Connect Core sections 3.1.3.6 and 3.3.2.11).
     public func halfHash(of text: String) -> String {
         let digest = digest(of: Array(text.utf8))
         return Base64URL.encode(digest.prefix(digest.count / 2))
     }
 
-    /// The digest of what is signed.
+    /// The digest of the signed text.
     func digest(of bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .rs256, .ps256, .es256: SHA256.hash(bytes)

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// Authenticated encryption under a key that a secret gives: AES-256-GCM (NIST SP 800-38D) by libcrypto. Any thread.
+/// Authenticated encryption under a key derived from a secret: AES-256-GCM (NIST SP 800-38D) by libcrypto. Any thread.
 ///
-/// What is sealed is a nonce of 12 random bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 seals
-/// under one key (section 8.3): a secret that is made anew for each sign-in stays far below.
+/// A sealed text has a nonce of 12 random bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 seals
+/// under one key (section 8.3): a secret that is new for each sign-in stays far below.
 public enum Seal {
-    /// By how many bytes a sealed text is longer than its plain one.
+    /// The number of bytes by which a sealed text is longer than the plain text.
     public static let overheadByteCount = nonceByteCount + tagByteCount
 
     static let nonceByteCount = 12
@@ -13,14 +13,14 @@ public enum Seal {
 
     /// Seals `plain`.
     ///
-    /// libcrypto can fail here only if it has no memory or no AES at all; storing plain text instead would be a hole, so the
-    /// process stops.
+    /// libcrypto can fail here only if it has no memory or no AES. To store plain text instead would be a security hole, so
+    /// the process then stops.
     ///
     /// - Parameters:
     ///   - plain: at most 2^31 - 1 bytes.
-    ///   - secret: what only those have who may open it; hard to guess.
-    ///   - label: what is sealed, for what, in which version: part of the key, so nothing opens under another label.
-    ///   - associatedData: what must be the same when it is opened, such as the id of the row that it stands in.
+    ///   - secret: known only to code that may open it; hard to guess.
+    ///   - label: the purpose and version of the sealed text. The key depends on it, so another label can't open the text.
+    ///   - associatedData: must be the same when it is opened, such as the id of its row.
     public static func seal(
         _ plain: [UInt8],
         secret: [UInt8],
@@ -35,7 +35,7 @@ public enum Seal {
         )
     }
 
-    /// The plain text; nil unless it was sealed with the same secret, label and associated data, and nobody changed it since.
+    /// The plain text; nil unless it was sealed with the same secret, label and associated data, and is unchanged.
     public static func open(
         _ sealed: [UInt8],
         secret: [UInt8],
@@ -45,7 +45,7 @@ public enum Seal {
         open(sealed, key: key(secret, label), associatedData: associatedData)
     }
 
-    /// Seals with a given key of 32 bytes and a nonce that it never had before.
+    /// Seals with a key of 32 bytes and a nonce that was never used with this key.
     static func seal(_ plain: [UInt8], key: [UInt8], nonce: [UInt8], associatedData: [UInt8]) -> [UInt8] {
         precondition(key.count == SHA256.byteCount && nonce.count == nonceByteCount)
         precondition(plain.count <= Int(Int32.max) && associatedData.count <= Int(Int32.max))
@@ -85,7 +85,7 @@ public enum Seal {
                     && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_TAG, Int32(tagByteCount), &tag) == 1
                     && EVP_DecryptFinal_ex(context, buffer.baseAddress?.advanced(by: text.count), &rest) == 1
             }
-            // What a wrong tag leaves behind is nobody's to read.
+            // After a wrong tag the buffer has unauthenticated plain text: erase it.
             if !isOpened { buffer.initialize(repeating: 0) }
             count = isOpened ? text.count : 0
         }
@@ -96,8 +96,8 @@ public enum Seal {
         HKDF.key(from: secret, label: Array(label.utf8))
     }
 
-    /// Calls the body with a context that lives no longer, since it holds the key. False if the body says so or there is none;
-    /// then the thread's error queue is empty.
+    /// Calls the body with a context, which is freed afterwards since it holds the key. Returns false if the body does, or if no
+    /// context could be made; then the thread's error queue is empty.
     private static func withContext(_ body: (OpaquePointer) -> Bool) -> Bool {
         guard let context = EVP_CIPHER_CTX_new() else {
             ERR_clear_error()

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// Random bytes fit for keys, by libcrypto's generator, which the operating system seeds. Any thread.
+/// Random bytes for keys, from libcrypto's generator, which the operating system seeds. Any thread.
 public struct SecureRandom: RandomNumberGenerator, Sendable {
     /// A generator; all share libcrypto's per-thread state.
     public init() {}
 
     /// `count` random bytes.
     ///
-    /// A generator that cannot be seeded would hand out guessable secrets, so the process stops instead.
+    /// A generator without a seed would return guessable secrets, so the process stops instead.
     public static func bytes(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
             let result = RAND_bytes(buffer.baseAddress, Int32(count))

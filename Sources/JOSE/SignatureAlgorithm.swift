@@ -1,5 +1,5 @@
-/// The signature algorithms that we know, by their names in RFC 7518 section 3.1. `none` and the symmetric ones are
-/// no cases on purpose: no code path can accept them.
+/// The supported signature algorithms, by their names in RFC 7518 section 3.1. `none` and the symmetric algorithms are
+/// deliberately not among the cases: no code path can accept them.
 public enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
@@ -24,7 +24,7 @@ public enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The kinds of key that we hold.
+/// The supported types of keys.
 public enum KeyType: Sendable, Hashable {
     /// RSA with a modulus of 2048 to 8192 bits.
     case rsa
@@ -61,16 +61,16 @@ public enum KeyType: Sendable, Hashable {
     }
 }
 
-/// Why a key was not taken or could not be used.
+/// Why a key was rejected or could not be used.
 public enum KeyError: Error, Sendable, Hashable {
-    /// The text or its numbers are no key: bad base64url, a point off the curve, an even exponent, no PEM.
+    /// The text or its numbers are not a key: bad base64url, a point that isn't on the curve, an even exponent, no PEM.
     case malformed
-    /// The key is of a kind that we do not use.
+    /// The type of key is not supported.
     case unsupported
     /// The RSA modulus is shorter than 2048 or longer than 8192 bits.
     case unacceptableSize(bits: Int)
     /// The RSA modulus is of a kind whose primes can be found (CVE-2017-15361).
     case guessablePrimes
-    /// libcrypto refused; the operation is named.
+    /// libcrypto failed at this operation.
     case cryptography(operation: String)
 }

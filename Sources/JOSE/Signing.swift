@@ -4,7 +4,7 @@ import COpenSSL
 struct Signing: Sendable {
     private let algorithm: SignatureAlgorithm
     private let contexts: ContextPool
-    /// Bytes of a signature at most.
+    /// The maximum length of a signature in bytes.
     private let signatureBytesMax: Int
 
     /// For making signatures.
@@ -56,7 +56,7 @@ struct Signing: Sendable {
         return signature
     }
 
-    /// Digest, and for RSA padding and salt (RFC 7518 sections 3.3 to 3.5).
+    /// Sets the digest, and for RSA the padding and salt (RFC 7518 sections 3.3 to 3.5).
     private static func configure(_ context: OpaquePointer, _ algorithm: SignatureAlgorithm) -> Bool {
         let isPadded =
             switch algorithm {

@@ -2,16 +2,16 @@ import COpenSSL
 
 /// A private key that signs our tokens (or, in tests and the simulator, a provider's).
 ///
-/// Immutable; any thread may sign with it, several at once. Prints nothing of itself.
+/// Immutable; threads may sign with it concurrently. Never prints the key.
 public final class SigningKey: Sendable, CustomStringConvertible {
     private let handle: KeyHandle
     private let signing: Signing
 
-    /// The algorithm that it signs with: ES256 on P-256, ES384 on P-384, RS256 with RSA.
+    /// The algorithm of its signatures: ES256 on P-256, ES384 on P-384, RS256 with RSA.
     public let algorithm: SignatureAlgorithm
     /// Its public half.
     public let verificationKey: VerificationKey
-    /// The name that goes into headers and the key set: the RFC 7638 thumbprint unless another was given.
+    /// The `kid` in headers and the key set: the RFC 7638 thumbprint, unless another was passed.
     public let keyID: String
 
     /// A new P-256 key, for ES256.
@@ -26,7 +26,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
 
     /// Reads an unencrypted private key in PEM: PKCS #8, or the older forms for EC and RSA.
     public convenience init(pem: String, keyID: String? = nil) throws(KeyError) {
-        // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
+        // Without this callback libcrypto would ask for the password of an encrypted key on the terminal.
         let handle = try KeyHandle(pem: pem) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
         try self.init(handle: handle, keyID: keyID)
     }
@@ -54,8 +54,8 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         return raw
     }
 
-    /// The encoded header of tokens of a type: `alg`, `kid` and `typ`. For ``signedToken(claims:encodedHeader:)``, of one
-    /// that is made again and again.
+    /// The encoded header of tokens of a type: `alg`, `kid` and `typ`. For ``signedToken(claims:encodedHeader:)``, so that
+    /// frequent tokens share it.
     public func encodedHeader(type: String) -> String {
         Self.encodedHeader(algorithm: algorithm, keyID: keyID, type: type)
     }
@@ -65,9 +65,9 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         return Base64URL.encode(header.serialized())
     }
 
-    /// A compact JWS over `claims` with a header that ``encodedHeader(type:)`` of this key made.
+    /// A compact JWS over `claims` with a header from ``encodedHeader(type:)`` of this key.
     ///
-    /// - Parameter mac: adds its claim at the end, by which we know the token again.
+    /// - Parameter mac: adds its claim at the end, by which we recognize the token.
     public func signedToken(
         claims: JSONObject,
         encodedHeader: String,
@@ -79,7 +79,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         return input + "." + Base64URL.encode(try sign(Array(input.utf8)))
     }
 
-    /// A compact JWS over `claims`, with `alg`, `kid` and, if given, `typ` in its header, then `extraHeader`'s members.
+    /// A compact JWS over `claims`, with `alg`, `kid` and, if not nil, `typ` in its header, then the members of `extraHeader`.
     public func signedToken(
         claims: JSONObject,
         type: String? = nil,
@@ -100,7 +100,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         return jwk
     }
 
-    /// The key's public name; never the key.
+    /// The key's id; never the key.
     public var description: String { "SigningKey(\(keyID))" }
 
     private static func generate(

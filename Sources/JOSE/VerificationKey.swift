@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// A public key, parsed once and kept: parsing costs more than verifying.
+/// A public key that is parsed once: parsing costs more than verifying.
 ///
-/// Immutable; any thread may verify with it, several at once.
+/// Immutable; threads may verify with it concurrently.
 public final class VerificationKey: Sendable {
     let handle: KeyHandle
     private let parameters: JSONObject
     private let verifiers: [SignatureAlgorithm: Signing]
 
-    /// The algorithm that we sign with where we have the private half: ES256 on P-256, ES384 on P-384, RS256 with RSA.
+    /// The algorithm that the private half signs with: ES256 on P-256, ES384 on P-384, RS256 with RSA.
     public var signingAlgorithm: SignatureAlgorithm {
         switch type {
         case .rsa: .rs256
@@ -17,13 +17,13 @@ public final class VerificationKey: Sendable {
         }
     }
 
-    /// What kind of key it is.
+    /// The type of the key.
     public var type: KeyType { handle.type }
 
-    /// An RSA key from its modulus and public exponent, big-endian.
+    /// Makes an RSA key of its modulus and public exponent, big-endian.
     ///
-    /// The modulus has 2048 to 8192 bits; the exponent is odd, at least 3, and below 2^32: a larger one buys nothing
-    /// and makes each verification slow.
+    /// The modulus has 2048 to 8192 bits; the exponent is odd, at least 3, and below 2^32: a larger one adds no security and
+    /// makes each verification slow.
     public convenience init(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
         let bits = Self.bitCount(modulus)
         guard 2048...8192 ~= bits else { throw .unacceptableSize(bits: bits) }
@@ -40,7 +40,7 @@ public final class VerificationKey: Sendable {
         try self.init(handle: KeyHandle(pem: pem) { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) })
     }
 
-    /// An elliptic curve key from its point's coordinates, each exactly as long as the curve's field; the point must
+    /// Makes an elliptic curve key of its point's coordinates, each exactly as long as the curve's field; the point must
     /// be on the curve.
     public convenience init(curve: KeyType, x: [UInt8], y: [UInt8]) throws(KeyError) {
         guard let byteCount = curve.coordinateByteCount, let group = curve.groupName else { throw .unsupported }
@@ -52,7 +52,7 @@ public final class VerificationKey: Sendable {
                 try builder.push(OSSL_PKEY_PARAM_PUB_KEY, bytes: [0x04] + x + y)
             }
         } catch {
-            // libcrypto refuses a point that is not on the curve when the key is built.
+            // libcrypto rejects a point that is not on the curve when it builds the key.
             throw .malformed
         }
         try self.init(handle: KeyHandle(owning: pointer))
@@ -80,7 +80,7 @@ public final class VerificationKey: Sendable {
         return verifiers[algorithm]?.verify(encoded, message: message) ?? false
     }
 
-    /// The bytes of each of its signatures in JOSE's form: two numbers of a curve's field, or one of the modulus' length (RFC 7518
+    /// The length of its signatures in JOSE's form: two numbers of a curve's field, or one of the modulus' length (RFC 7518
     /// sections 3.3 and 3.4).
     var signatureByteCount: Int {
         type.coordinateByteCount.map { 2 * $0 } ?? Int(EVP_PKEY_get_size(handle.pointer))

@@ -1,20 +1,20 @@
 import Glibc
 import ServiceKit
 
-/// A folder with a file for each kind of keys, `signing.json` and so on: identity's own, or a service's with what follows from
-/// identity's.
+/// A folder with a file for each kind of keys, `signing.json` and so on: identity's own keys, or a service's keys, which are
+/// derived from identity's.
 ///
-/// A file is only ever replaced as a whole, by rename: a reader sees all of a change or nothing of it, and so does whoever
-/// comes after a process that was killed. That takes the folder, and not the file, to be what a container is given.
+/// A file is only replaced as a whole, by rename: a reader sees all of a change or nothing of it, even after the writer was
+/// killed. So mount the folder into a container, and not the file: a mounted file would stay the old one.
 public struct KeyFolder: Sendable {
-    /// How long a run waits for another one that changes the folder.
+    /// How often a run tries to lock the folder while another run changes it.
     static let lockTries = 50
     private static let lockPauseMicroseconds: UInt32 = 100_000
 
     /// The folder.
     public let path: String
 
-    /// A folder, which need not exist.
+    /// A folder, which need not exist yet.
     public init(path: String) { self.path = path }
 
     /// The file of a kind.
@@ -22,8 +22,8 @@ public struct KeyFolder: Sendable {
 
     /// The keys of a kind; nil if there is no file of it.
     ///
-    /// - Parameter service: whose folder it is, for keys that are derived; nil for identity's own.
-    /// - Throws: `FileError`, with the file's path in it.
+    /// - Parameter service: the service that the keys are derived for; nil for identity's own.
+    /// - Throws: `FileError`, which names the file's path.
     public func read(_ kind: KeyKind, of service: String? = nil) throws(FileError) -> KeyRing? {
         let file = file(kind)
         if access(file, F_OK) != 0, errno == ENOENT { return nil }
@@ -37,7 +37,7 @@ public struct KeyFolder: Sendable {
 
     /// Runs the body while no other process changes the folder.
     ///
-    /// - Throws: `FileError` if another one does for five seconds, and what the body throws.
+    /// - Throws: `FileError` if another process changes it for five seconds, and the errors of the body.
     func locked<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
         let file = "\(path)/.lock"
         let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -53,10 +53,10 @@ public struct KeyFolder: Sendable {
         return try body()
     }
 
-    /// Puts a ring in the place of a kind's file: written beside it, on the disk before it gets the name, and the name on the
-    /// disk before this returns. Under ``locked(_:)`` of identity's folder.
+    /// Replaces a kind's file: writes a new file beside it, syncs it to the disk, renames it, and syncs the folder before it
+    /// returns. Call it under ``locked(_:)`` of identity's folder.
     ///
-    /// - Parameter mode: the file's permissions; nil for those that it has.
+    /// - Parameter mode: the file's permissions; nil to keep the current ones.
     func replace(_ kind: KeyKind, with ring: KeyRing, mode: mode_t? = nil) throws(FileError) {
         try replace(file(kind), with: ring.serialized, mode: mode)
     }
@@ -65,13 +65,13 @@ public struct KeyFolder: Sendable {
         var status = stat()
         let isThere = stat(file, &status) == 0
         let mode = mode ?? (isThere ? status.st_mode & 0o777 : 0o600)
-        // What a run that was killed left behind has this name as well, and is of no use to anybody.
+        // A killed run may have left a file with this name; it is not needed.
         let unfinished = file + ".new"
         unlink(unfinished)
         let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .lastError("\(unfinished) cannot be made") }
-        // Whoever could read the file that was there can read the new one, also where root rotates. Before the permissions,
-        // which a change of the owner may take away.
+        // The same users can read the new file as the old one, even if root rotates. The owner is set before the permissions,
+        // since a change of the owner may reset them.
         let isTheirs = !isThere || Self.isGiven(descriptor, to: status) || mode & S_IROTH != 0
         let isWritten =
             isTheirs && write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
@@ -90,7 +90,7 @@ public struct KeyFolder: Sendable {
         guard fsync(folder) == 0 else { throw .lastError("\(path) cannot be written") }
     }
 
-    /// Gives a new file the owner and the group of the one in whose place it comes; false if it can't.
+    /// Gives a new file the owner and the group of the file that it replaces; false if it can't.
     private static func isGiven(_ descriptor: Int32, to status: stat) -> Bool {
         var own = stat()
         guard fstat(descriptor, &own) == 0 else { return false }

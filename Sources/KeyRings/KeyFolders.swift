@@ -2,53 +2,53 @@ import Glibc
 import JOSE
 import ServiceKit
 
-/// The folders of keys in a folder of secrets: `keys`, which is identity's own, and for each service that is given derived
-/// keys one of its name, `profile-keys` and so on. Each is what that program alone is given.
+/// The folders of keys in a folder of secrets: `keys` for identity, and one for each service with derived keys,
+/// `profile-keys` and so on. Each program gets only its own folder.
 ///
-/// A service's ring always is what follows from identity's: the same ids, states and times. A run that changes identity's
-/// changes the services' with it, under one lock, and first makes right what a run that was killed left behind.
+/// A service's ring always matches identity's: the same ids, states and times. A run that changes identity's ring changes
+/// the services' rings too, under one lock, and first repairs what a killed run left unfinished.
 public struct KeyFolders: Sendable {
-    /// What became of a file.
+    /// The outcome for a file.
     public enum Change: Sendable, Hashable {
         /// It wasn't there.
         case made
         /// It stays as it was.
         case kept
-        /// It held something else than what follows from identity's keys.
+        /// It didn't match identity's keys, and was written again.
         case renewed
     }
 
-    /// A file, and what became of it.
+    /// A file and its outcome.
     public struct Entry: Sendable, Hashable {
         /// Its name in the folder of secrets.
         public let name: String
-        /// What became of it.
+        /// The outcome.
         public let change: Change
     }
 
     /// The folder of secrets.
     public let secrets: String
 
-    /// The folders in a folder of secrets, which is there.
+    /// The folders in an existing folder of secrets.
     public init(secrets: String) { self.secrets = secrets }
 
-    /// Identity's own.
+    /// Identity's folder.
     public var own: KeyFolder { KeyFolder(path: "\(secrets)/keys") }
 
-    /// That of a service with derived keys.
+    /// The folder of a service with derived keys.
     public func folder(of service: String) -> KeyFolder { KeyFolder(path: "\(secrets)/\(service)-keys") }
 
-    /// All of them.
+    /// All folders.
     public var all: [KeyFolder] { [own] + KeyKind.all.flatMap { $0.derivedFor.map(folder(of:)) } }
 
-    /// Makes the folders and the rings that aren't there yet: of the files that a folder of secrets has from before there were
-    /// rings, else with a new key each. What is there stays as it is, but for derived rings that aren't what follows.
+    /// Makes missing folders and rings: from the single key files of older versions if there are any, else with a new key each.
+    /// Existing files stay as they are, but for derived rings that don't match identity's.
     ///
     /// - Parameters:
     ///   - folderMode: the folders' permissions.
-    ///   - mode: the permissions of files that are made.
-    ///   - nowSeconds: the time, in Unix seconds.
-    /// - Returns: all files in order.
+    ///   - mode: the permissions of new files.
+    ///   - nowSeconds: the current time, in Unix seconds.
+    /// - Returns: all files, in order.
     public func initialize(folderMode: mode_t, mode: mode_t, nowSeconds: Int64) throws -> [Entry] {
         guard mkdir(own.path, folderMode) == 0 || errno == EEXIST, chmod(own.path, folderMode) == 0 else {
             throw FileError.lastError("\(own.path) cannot be made")
@@ -64,12 +64,12 @@ public struct KeyFolders: Sendable {
         }
     }
 
-    // Derived rings; all of it under the lock of identity's folder.
+    // Derived rings; all functions run under the lock of identity's folder.
 
-    /// Makes each service's ring what follows from identity's, whatever it holds.
+    /// Makes each service's ring match identity's, whatever it contains.
     ///
-    /// A next key that a service lacked, or got only now, counts as published from now or from then: it must not be used
-    /// before all had the time to read it.
+    /// A next key counts as published from the time when all services have it: it must not be used before all programs had
+    /// the time to read it.
     func mend(_ kind: KeyKind, _ ring: KeyRing, nowSeconds: Int64) throws -> (ring: KeyRing, entries: [Entry]) {
         var keys = ring.keys
         if let index = keys.firstIndex(where: { $0.state == .next }) {
@@ -85,7 +85,7 @@ public struct KeyFolders: Sendable {
         return (mended, entries)
     }
 
-    /// Writes what follows from identity's ring where it isn't that already.
+    /// Writes a service's ring if it doesn't match identity's.
     @discardableResult
     func derive(_ kind: KeyKind, from ring: KeyRing) throws -> [Entry] {
         try kind.derivedFor.map { service in
@@ -102,7 +102,7 @@ public struct KeyFolders: Sendable {
         }
     }
 
-    /// Since when a service has had the key that is identity's next one.
+    /// Since when a service has had identity's next key.
     private func publishedSeconds(
         _ kind: KeyKind,
         _ key: KeyRing.Key,
@@ -114,16 +114,16 @@ public struct KeyFolders: Sendable {
             let derived = try? ring.derived(kind, for: held?.service ?? "").keys.first(where: { $0.id == key.id }),
             known.text == derived.text
         else { return nowSeconds }
-        // Current there: a run that let it make proofs was killed, and only begins that when everybody knows the key.
+        // It is current there: a run was killed while it made the key current, which it only begins when all programs have it.
         return known.state == .next ? known.sinceSeconds : key.sinceSeconds
     }
 
-    /// A service's ring; nil if there is none that can be used.
+    /// A service's ring; nil if there is no usable one.
     private func held(_ kind: KeyKind, _ service: String) -> KeyRing? {
         try? folder(of: service).read(kind, of: service)
     }
 
-    /// Makes a folder that isn't there, for whom may enter identity's.
+    /// Makes a missing folder, with the permissions of identity's.
     private func make(_ folder: KeyFolder) throws(FileError) {
         if access(folder.path, F_OK) == 0 { return }
         let mode = mode(of: own.path)
@@ -132,7 +132,7 @@ public struct KeyFolders: Sendable {
         }
     }
 
-    /// The permissions of something that is there.
+    /// The permissions of an existing file.
     private func mode(of path: String) -> mode_t {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o600
@@ -142,10 +142,10 @@ public struct KeyFolders: Sendable {
         String(folder.file(kind).dropFirst(secrets.count + 1))
     }
 
-    // Files from before there were rings.
+    // Key files of older versions.
 
-    /// The ring that former files come to: the first signs or makes, the other verifies. The first counts from when its file
-    /// was written; the other from now, since its file may be as old as the key, and was in use until a moment ago.
+    /// The ring of an older version's key files: the first file's key is current, the other's is retired. The first counts
+    /// from when its file was written. The other counts from now, since it may have been in use until now.
     private func formerRing(_ kind: KeyKind, nowSeconds: Int64) throws -> KeyRing? {
         guard let former = kind.former else { return nil }
         var keys: [KeyRing.Key] = []
@@ -153,7 +153,7 @@ public struct KeyFolders: Sendable {
             let file = "\(secrets)/\(name)"
             var status = stat()
             guard stat(file, &status) == 0, status.st_size > 0 else {
-                // Without a current key the other one is none either.
+                // Without a current key the other one doesn't count either.
                 if keys.isEmpty { return nil }
                 continue
             }
@@ -190,9 +190,9 @@ extension KeyRing {
         try KeyRing(kind: kind.name, keys: [.new(kind, .current, nowSeconds: nowSeconds)])
     }
 
-    /// What follows for a service from identity's ring of random keys.
+    /// Derives a service's ring from identity's ring of random keys.
     ///
-    /// - Throws: `FileError` for a key that is none.
+    /// - Throws: `FileError` for an invalid key.
     func derived(_ derivation: KeyKind, for service: String) throws(FileError) -> KeyRing {
         var keys = keys
         for index in keys.indices {

@@ -1,43 +1,43 @@
 import JOSE
 import ServiceKit
 
-/// What the rotation has to know of a kind of keys: how they are made, and how long each state lasts.
+/// A kind of keys for the rotation: how they are made, and how long each state lasts.
 public struct KeyKind: Sendable {
-    /// Its name, which is that of its file.
+    /// Its name, and the name of its file.
     public let name: String
-    /// For how long others may go on with the keys that they read before, beside the time that a changed folder takes to
-    /// reach everybody: a new key is published that much longer before it is used.
+    /// How long clients may cache the keys, in addition to the time that a changed folder takes to reach all programs: a new
+    /// key is published that much longer before it is used.
     let cachedSeconds: Int64
-    /// For how long a key is kept after it made its last token: the life of the longest-lived one.
+    /// How long a key is kept after it made its last token: the longest lifetime of a token.
     let lifetime: Lifetime
-    /// Where keys are in a folder of secrets from before there were rings.
+    /// The key files of older versions.
     let former: Former?
-    /// The services that are given keys derived from these, each its own.
+    /// The services with keys derived from these, each with its own.
     let derivedFor: [String]
     /// Derives a service's key from one of these; nil for a key of another size.
     let derive: @Sendable (_ master: [UInt8], _ service: String) -> [UInt8]?
-    /// Whether a key opens what is kept, so that a leaked one can't go before that is sealed anew.
+    /// Whether data is sealed under the keys, so that even a leaked key must stay until the data is sealed again.
     let opensWhatIsKept: Bool
     /// Makes a new key, as text.
     let make: @Sendable () throws -> String
-    /// The id of a key, or of what is left of it.
+    /// The id of a key, or of its remaining part.
     let id: @Sendable (_ text: String) throws(FileError) -> String
-    /// What is left of a key that only verifies.
+    /// The part of a key that remains when it only verifies.
     let verifying: @Sendable (_ text: String) throws(FileError) -> String
 
-    /// A file for the current key, and one for another.
+    /// The file of the current key, and that of a second key.
     struct Former: Sendable {
         let current: String
         let other: String
-        /// The text of the key that such a file holds.
+        /// The text of the key in such a file.
         let text: @Sendable (_ bytes: [UInt8]) throws(FileError) -> String
     }
 
-    /// How long what a key made may live.
+    /// How long the tokens of a key may live.
     enum Lifetime: Sendable {
-        /// So many seconds at most, whatever is configured.
+        /// At most this number of seconds, whatever is configured.
         case seconds(Int64)
-        /// As long as a session.
+        /// The lifetime of a session.
         case session
     }
 
@@ -50,7 +50,7 @@ public struct KeyKind: Sendable {
     /// The key pairs that sign access and ID tokens.
     public static let signing = KeyKind(
         name: "signing",
-        // GetJWKS says so, and whoever caches key sets goes by it.
+        // The max-age of GetJWKS' response, which clients that cache the key set follow.
         cachedSeconds: keySetMaxAgeSeconds,
         lifetime: .seconds(accessTokenSecondsMax),
         former: Former(current: "identity-signing-key.pem", other: "identity-signing-key-other.pem") {
@@ -77,7 +77,7 @@ public struct KeyKind: Sendable {
         lifetime: .session,
         former: Former(current: "identity-refresh-key", other: "identity-refresh-key-other") {
             (bytes) throws(FileError) in
-            guard bytes.count == randomByteCount else { throw FileError("has not \(randomByteCount) bytes") }
+            guard bytes.count == randomByteCount else { throw FileError("doesn't have \(randomByteCount) bytes") }
             return Base64URL.encode(bytes)
         },
         derivedFor: [],
@@ -88,12 +88,12 @@ public struct KeyKind: Sendable {
         verifying: { (text) throws(FileError) in text }
     )
 
-    /// The master keys of proofs of callers. Identity has them alone; each service that takes proofs has what is derived for
-    /// it (`CallerProofKey`).
+    /// The master keys of proofs of callers. Only identity has them; each service that verifies proofs has keys derived for it
+    /// (`CallerProofKey`).
     public static let proof = KeyKind(
         name: "proof",
         cachedSeconds: 0,
-        // A proof is good for ninety seconds by agreeing clocks, and clocks may differ by thirty.
+        // A proof is valid for ninety seconds, and clocks may differ by thirty.
         lifetime: .seconds(120),
         former: nil,
         derivedFor: ["profile", "invites"],
@@ -106,8 +106,8 @@ public struct KeyKind: Sendable {
 
     /// The keys under which providers' tokens are kept.
     ///
-    /// Identity seals anew under the current key what is sealed under a retired one, which takes minutes; a retired one is kept
-    /// for backups of the database, and for whoever has to mend what kept identity from it.
+    /// Identity seals tokens again under the current key, within minutes of a rotation. A retired key is kept longer, for backups
+    /// of the database, and in case an error stops identity from doing so.
     public static let vault = KeyKind(
         name: "vault",
         cachedSeconds: 0,
@@ -121,8 +121,8 @@ public struct KeyKind: Sendable {
         verifying: { (text) throws(FileError) in text }
     )
 
-    /// The keys of cursors: page tokens and positions, which clients hand back. Identity has the master keys and seals its own
-    /// cursors with them; a service with cursors of its own has what is derived for it.
+    /// The keys of cursors: page tokens and positions, which clients send back. Identity has the master keys and seals its own
+    /// cursors with them; other services with cursors have keys derived for them.
     public static let cursor = KeyKind(
         name: "cursor",
         cachedSeconds: 0,
@@ -140,24 +140,24 @@ public struct KeyKind: Sendable {
         verifying: { (text) throws(FileError) in text }
     )
 
-    /// For how long a cursor may be used: changes of groups are kept for thirty days at most, and a gateway seals the positions
-    /// of a stream under the key that it got when the stream began, an hour earlier at most.
+    /// How long a cursor may be used: group events are kept for thirty days at most, and a gateway seals the positions of a
+    /// stream under the key that it got when the stream began, an hour earlier at most.
     static let cursorSeconds: Int64 = 30 * 86_400 + accessTokenSecondsMax
-    /// For how long a retired key of the vault is kept.
+    /// How long a retired key of the vault is kept.
     public static let vaultKeySeconds: Int64 = 30 * 86_400
-    /// For how long our key set may be cached.
+    /// How long our key set may be cached.
     public static let keySetMaxAgeSeconds: Int64 = 300
-    /// The longest that an access or ID token may be configured to live.
+    /// The maximum lifetime of an access or ID token that can be configured.
     public static let accessTokenSecondsMax: Int64 = 3_600
     /// Bytes of a random key.
     public static let randomByteCount = 32
 
     /// The public key of a key pair or of its public half, in PEM.
     ///
-    /// - Throws: `FileError` for anything else; it shows nothing of it.
+    /// - Throws: `FileError` for any other text; the error doesn't contain the text.
     public static func verificationKey(_ text: String) throws(FileError) -> VerificationKey {
         if let key = try? SigningKey(pem: text) { return key.verificationKey }
-        guard let key = try? VerificationKey(pem: text) else { throw FileError("has a key that is no key in PEM") }
+        guard let key = try? VerificationKey(pem: text) else { throw FileError("has a key that is not valid PEM") }
         return key
     }
 
@@ -171,7 +171,7 @@ public struct KeyKind: Sendable {
         return bytes
     }
 
-    /// A name for a random key that tells nothing of it.
+    /// An id for a random key, from which the key can't be computed.
     static func fingerprint(of key: [UInt8], label: String) -> String {
         Hex.encode(Array(SHA256.authenticationCode(of: Array(label.utf8), key: key).prefix(8)))
     }

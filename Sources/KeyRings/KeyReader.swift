@@ -3,10 +3,10 @@ import Logging
 import ServiceKit
 import Synchronization
 
-/// Reads a program's folder of keys again, every few seconds and when it is asked to, and has what changed used. A folder that
-/// can't be used changes nothing.
+/// Reads a program's folder of keys again, every few seconds and on request, and puts changed keys to use. If the folder can't
+/// be read, the current keys stay in use.
 public final class KeyReader: MetricsSource {
-    /// What a look found: the folder's rings, and what has their keys used.
+    /// The result of a read: the folder's rings, and a function that puts their keys to use.
     public typealias Found = (rings: [KeyRing], use: @Sendable () -> Void)
 
     /// A program that has a folder of keys.
@@ -32,18 +32,19 @@ public final class KeyReader: MetricsSource {
         }
     }
 
-    /// The pause between two looks.
+    /// The pause between two reads.
     public static let interval: Duration = .seconds(5)
 
-    /// What came of a look at the folder.
+    /// The outcome of a read of the folder.
     enum Outcome: Int, CaseIterable {
-        /// It holds other keys, which are in use now.
+        /// The keys changed; the new ones are in use now.
         case changed
-        /// It holds those that are in use.
+        /// The keys didn't change.
         case unchanged
-        /// It can't be used; the keys in use stay.
+        /// The folder can't be read; the current keys stay in use.
         case failed
 
+        /// The value of the metric's label.
         fileprivate var label: String {
             switch self {
             case .changed: "changed"
@@ -54,18 +55,19 @@ public final class KeyReader: MetricsSource {
     }
 
     private let program: Program
+    /// Reads the folder.
     private let find: @Sendable () throws -> Found
     private let logger: Logger
-    /// Files are read here and never on an event loop; one look at a time, so that no older one is the last to take effect.
+    /// Files are read on this queue and never on an event loop; one read at a time, so that the newest takes effect last.
     private let queue: DispatchQueue
     private let rings: Mutex<[KeyRing]>
     private let lastFault = Mutex<String?>(nil)
     private let looks: CounterFamily
 
     /// - Parameters:
-    ///   - program: whose folder it is, which the names of metrics say.
-    ///   - rings: those whose keys are in use.
-    ///   - find: reads the folder; blocks meanwhile, and may throw.
+    ///   - program: the folder's program, for the names of the metrics.
+    ///   - rings: the rings whose keys are in use.
+    ///   - find: reads the folder; it blocks, and may throw.
     public init(
         program: Program,
         rings: [KeyRing],
@@ -79,13 +81,13 @@ public final class KeyReader: MetricsSource {
         queue = DispatchQueue(label: "vestibule.\(program.rawValue).keys")
         looks = CounterFamily(
             program.looksName,
-            help: "Looks at the folder of our own keys, by outcome.",
+            help: "Reads of the folder of our own keys, by outcome.",
             labels: ["outcome"],
             values: Outcome.allCases.map { [$0.label] }
         )
     }
 
-    /// Looks every few seconds, until the task is cancelled.
+    /// Reads the folder every few seconds, until the task is cancelled.
     public func run() async {
         while !Task.isCancelled {
             do {
@@ -97,7 +99,7 @@ public final class KeyReader: MetricsSource {
         }
     }
 
-    /// Looks now.
+    /// Reads the folder now.
     public func read() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -110,31 +112,31 @@ public final class KeyReader: MetricsSource {
     private func look() {
         do {
             let found = try find()
-            // Else a folder that is not there for a moment would have other keys take their place, such as those of files.
+            // Without this check, other keys such as those of key files would replace these while the folder is missing.
             let kinds = Set(found.rings.map(\.kind))
             if let gone = rings.withLock({ $0 }).first(where: { !kinds.contains($0.kind) }) {
-                throw FileError("the folder has no \(gone.kind) keys any more")
+                throw FileError("the folder no longer has \(gone.kind) keys")
             }
             lastFault.withLock { $0 = nil }
             guard found.rings != rings.withLock({ $0 }) else { return looks[Outcome.unchanged.rawValue].add() }
             found.use()
             rings.withLock { $0 = found.rings }
             looks[Outcome.changed.rawValue].add()
-            let told = found.rings.map(\.description).joined(separator: "; ")
-            logger.notice("keys read again", metadata: ["keys": .string(told)])
+            let description = found.rings.map(\.description).joined(separator: "; ")
+            logger.notice("keys read again", metadata: ["keys": .string(description)])
         } catch {
             looks[Outcome.failed.rawValue].add()
-            // Once for each fault, and not every few seconds.
+            // Each error is logged once, and not every few seconds.
             let fault = "\(error)"
             let isNew = lastFault.withLock { last in
                 defer { last = fault }
                 return last != fault
             }
-            if isNew { logger.error("keys not read again; the former stay", metadata: ["error": .string(fault)]) }
+            if isNew { logger.error("keys not read again; the old ones stay", metadata: ["error": .string(fault)]) }
         }
     }
 
-    /// Adds the family, and how many keys there are in each state.
+    /// Adds the metric of reads, and the number of keys in each state.
     public func write(to text: inout MetricsText) {
         looks.write(to: &text)
         text.family(

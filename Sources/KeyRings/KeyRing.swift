@@ -1,30 +1,29 @@
 import JOSE
 import ServiceKit
 
-/// The keys of one kind with their states: what one file of a ``KeyFolder`` holds.
+/// The keys of one kind with their states: the content of one file of a ``KeyFolder``.
 ///
-/// There is one current key, at most one next, and any number of retired ones up to ``keysMax`` in all. A value; it prints no
-/// key.
+/// It has one current key, at most one next, and retired ones; ``keysMax`` in all at most. A value; it never prints a key.
 public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
-    /// What a key is used for.
+    /// The state of a key.
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// It verifies and makes nothing: everybody learns of it before it is used.
+        /// It only verifies: all programs get it before it is used.
         case next
         /// It makes new tokens, and verifies.
         case current
-        /// It verifies what it made before. Of a key pair only the public half is left.
+        /// It only verifies the tokens that it made. Only the public half of a key pair remains.
         case retired
     }
 
     /// One key.
     public struct Key: Sendable, Hashable {
-        /// Its name for people: no part of the key.
+        /// Its id, for people; it doesn't reveal the key.
         public let id: String
-        /// What it is used for.
+        /// Its state.
         public var state: State
         /// Since when, in Unix seconds.
         public var sinceSeconds: Int64
-        /// The key as text: PEM of a key pair or of its public half, base64url of random bytes. A secret.
+        /// The key as text: PEM of a key pair or of its public half, or base64url of random bytes. A secret.
         public var text: String
 
         /// A key in a state.
@@ -36,12 +35,12 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The most keys of one kind: each token of a stranger is checked against all of them.
+    /// The maximum of keys of one kind: a token may have to be checked against all of them.
     public static let keysMax = 8
-    /// The largest file.
+    /// The maximum size of a file in bytes.
     static let bytesMax = 131_072
     private static let format: JSONValue = 1
-    /// Times that a file may name, 1970 to 9999: what is added to one can't overflow.
+    /// Valid times in a file, 1970 to 9999, so that additions can't overflow.
     private static let sinceRange: ClosedRange<Int64> = 0...253_402_300_799
 
     /// The kind's name.
@@ -51,12 +50,12 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
     /// The keys: the current one, the next if there is one, then the retired ones, newest first.
     public let keys: [Key]
 
-    /// A ring of these keys, in whatever order.
+    /// A ring of these keys, in any order.
     ///
-    /// - Throws: `FileError` unless there is one current key, at most one next, at most ``keysMax``, and no id twice.
+    /// - Throws: `FileError` unless there is one current key, at most one next, at most ``keysMax`` in all, and no id twice.
     public init(kind: String, service: String? = nil, keys: [Key]) throws(FileError) {
         func keysOf(_ state: State) -> [Key] { keys.filter { $0.state == state } }
-        guard keysOf(.current).count == 1 else { throw FileError("has not exactly one current key") }
+        guard keysOf(.current).count == 1 else { throw FileError("doesn't have exactly one current key") }
         guard keysOf(.next).count <= 1 else { throw FileError("has more than one next key") }
         guard keys.count <= Self.keysMax else { throw FileError("has more than \(Self.keysMax) keys") }
         guard Set(keys.map(\.id)).count == keys.count else { throw FileError("has a key twice") }
@@ -68,12 +67,12 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a file's content.
     ///
-    /// - Parameter service: whose keys they must be; nil for identity's own.
-    /// - Throws: `FileError` in words that follow the file's path; none shows a key.
+    /// - Parameter service: the service that the keys must be derived for; nil for identity's own.
+    /// - Throws: `FileError` with a text to append to the file's path; it never contains a key.
     public init(kind: String, service: String? = nil, parsing bytes: [UInt8]) throws(FileError) {
         guard let object = try? JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: Self.bytesMax)),
             let elements = object["keys"]?.array
-        else { throw FileError("is no file of keys") }
+        else { throw FileError("is not a key file") }
         guard object["format"] == Self.format else { throw FileError("has a format of another version") }
         guard object["kind"] == .string(kind) else { throw FileError("holds keys of another kind than \(kind)") }
         guard object["service"] == service.map(JSONValue.string) else {
@@ -93,12 +92,12 @@ public struct KeyRing: Sendable, Hashable, CustomStringConvertible {
 
     /// The key that makes new tokens.
     public var current: Key { keys[0] }
-    /// The key that will.
+    /// The key that will make tokens after it.
     public var next: Key? { keys.first { $0.state == .next } }
-    /// The keys that did, newest first.
+    /// The keys that made tokens before, newest first.
     public var retired: [Key] { keys.filter { $0.state == .retired } }
 
-    /// What a file holds.
+    /// The content of a file.
     var serialized: [UInt8] {
         var object: JSONObject = [
             "format": Self.format,

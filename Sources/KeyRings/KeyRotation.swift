@@ -1,62 +1,62 @@
 import ServiceKit
 
-/// Replaces keys by new ones in steps that nobody notices: the next key is published before it is used, and one that was used
-/// is kept until nothing that it made is alive.
+/// Replaces keys step by step without any rejected token: the next key is published before it is used, and a former key is kept
+/// until all its tokens have expired.
 ///
-/// Each run does at most one step of a kind, and only when enough time has passed since the one before: it may be run as often
-/// as one likes, by two at once, and again after it was killed.
+/// Each run does at most one step of a kind, and only if enough time has passed since the last step. So it may be run any number
+/// of times, concurrently, and again after it was killed.
 ///
-/// Where services have keys that are derived from identity's, a step writes theirs first and identity's last: whoever verifies
-/// knows a key before somebody makes something with it. Each run begins by making theirs what follows from identity's, so a
-/// run may be killed between any two files.
+/// If services have keys derived from identity's, a step writes theirs first and identity's last: a service that verifies tokens
+/// has a key before identity makes tokens with it. Each run first makes the services' rings match identity's, so a run may be
+/// killed between any two files.
 public struct KeyRotation: Sendable {
-    /// How long the steps wait for one another.
+    /// The waiting times between steps.
     public struct Rules: Sendable, Hashable {
-        /// How long a changed folder takes to be read by everybody who uses it.
+        /// How long it takes until all programs have read a changed folder.
         public var spreadSeconds: Int64 = 60
         /// How long a session may live.
         public var sessionSeconds: Int64 = 180 * 86_400
-        /// How long a key is used before another one is made; nil for an hour, which keeps two runs in a row from being two
+        /// How long a key is used before the next one is made. The default, an hour, keeps two runs in a row from making two
         /// rotations.
         public var everySeconds: Int64 = 3_600
-        /// Whether a published key is used now, whoever may not have read it yet.
+        /// Whether a published key is used now, even if a program may not have read it yet.
         public var skipsWait = false
 
-        /// What is right for a folder that the programs read themselves.
+        /// The defaults, for a folder that the programs read themselves.
         public init() {}
     }
 
     /// A step.
     public enum Step: Sendable, Hashable {
-        /// A next key was made and is published from now on.
+        /// A next key was made and published.
         case published(id: String)
-        /// The next key is used from now on, and the one before only verifies.
+        /// The next key became current, and the former one only verifies.
         case promoted(id: String, retired: String)
-        /// A retired key is gone: nothing that it made is alive.
+        /// A retired key was removed: all its tokens have expired.
         case forgotten(id: String)
-        /// A new key is used from now on, and all others are gone with what they made.
+        /// A new key became current, and all others were removed: their tokens are invalid.
         case replaced(id: String, gone: [String])
     }
 
-    /// What may be done next.
+    /// The next possible step.
     public enum Following: Sendable, Hashable {
         /// A next key is made.
         case publish
-        /// The next key is used.
+        /// The next key becomes current.
         case promote
-        /// The oldest retired key goes.
+        /// The oldest retired key is removed.
         case forget
     }
 
-    /// What a run did, and what may follow.
+    /// What a run did, and the next possible step.
     public struct Outcome: Sendable {
-        /// The step; nil if it was too early for one.
+        /// The step that was done; nil if it was too early.
         public let step: Step?
         /// The keys after it.
         public let ring: KeyRing
-        /// What may follow.
+        /// The next possible step.
         public let following: Following
-        /// When, in Unix seconds.
+        /// When it is possible, in Unix seconds.
         public let followsAtSeconds: Int64
     }
 
@@ -84,11 +84,11 @@ public struct KeyRotation: Sendable {
         }
     }
 
-    /// Puts a new key in the place of all others, at once: for keys that somebody else has. What they made is worth nothing
-    /// from then on. Keys that open what is kept stay, retired, until their time is over.
+    /// Replaces all keys by a new one immediately: for keys that were stolen. All tokens of the old keys become invalid. Keys
+    /// that data is sealed under stay, retired, until their time is over.
     ///
-    /// Identity's ring is written first, unlike in a step: no order spares the calls until all have read their folders, and a
-    /// run that is killed between the files is then finished by the next one, and not undone.
+    /// Unlike in a step, identity's ring is written first. Calls fail in any order until all programs have read their folders,
+    /// and with this order the next run completes a killed run instead of undoing it.
     ///
     /// - Throws: `FileError` if the folder has no such keys, or can't be written.
     public func replaceAll(_ kind: KeyKind, nowSeconds: Int64) throws -> Outcome {
@@ -106,7 +106,7 @@ public struct KeyRotation: Sendable {
         let ring = try ring(kind)
         guard ring.keys.count < KeyRing.keysMax else {
             throw FileError(
-                "has \(KeyRing.keysMax) keys, and what they keep would be lost with one; try again when one has gone"
+                "has \(KeyRing.keysMax) keys, and data is sealed under each; try again after one is removed"
             )
         }
         let new = try KeyRing.Key.new(kind, .current, nowSeconds: nowSeconds)
@@ -120,7 +120,7 @@ public struct KeyRotation: Sendable {
         return outcome(.promoted(id: new.id, retired: ring.current.id), changed, kind)
     }
 
-    /// The keys of a kind and what may follow; changes nothing.
+    /// The keys of a kind and the next possible step; changes nothing.
     ///
     /// - Throws: `FileError` if the folder has no such keys.
     public func look(_ kind: KeyKind) throws -> Outcome { outcome(nil, try ring(kind), kind) }
@@ -137,7 +137,7 @@ public struct KeyRotation: Sendable {
         return Outcome(step: step, ring: ring, following: following, followsAtSeconds: time)
     }
 
-    /// What may be done with a ring first, and when.
+    /// The next possible step of a ring, and when.
     private func following(_ ring: KeyRing, _ kind: KeyKind) -> (Following, Int64) {
         let forget = ring.retired.last.map { $0.sinceSeconds + keptSeconds(kind) }
         if let next = ring.next {
@@ -147,7 +147,7 @@ public struct KeyRotation: Sendable {
             return (.promote, promote)
         }
         let publish = ring.current.sinceSeconds + rules.everySeconds
-        // Where there is no room for another key, one has to go first.
+        // A full ring must lose a key before it gets another.
         if let forget, forget < publish || ring.keys.count == KeyRing.keysMax { return (.forget, forget) }
         return (.publish, publish)
     }
@@ -176,8 +176,8 @@ public struct KeyRotation: Sendable {
         }
     }
 
-    /// For how long a retired key stays: as long as the longest-lived that it made, the last of which a replica made that had
-    /// not read the folder again.
+    /// How long a retired key stays: the longest lifetime of its tokens, plus the time in which a replica that has not read
+    /// the folder again still makes tokens.
     private func keptSeconds(_ kind: KeyKind) -> Int64 {
         switch kind.lifetime {
         case .seconds(let seconds): seconds + rules.spreadSeconds

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Children by `posix_spawn`: with descriptors of our choice and no others, and the signal state that a program expects.
+/// Starts child processes by `posix_spawn`, with only the given descriptors and the default signal state.
 package enum ChildProcess {
-    /// An environment without `PG…` variables that could lead a client of PostgreSQL astray.
+    /// An environment without the `PG…` variables, which could misdirect a PostgreSQL client.
     package static let plainEnvironment = [
         "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8", "TZ": "UTC",
     ]
@@ -10,11 +10,11 @@ package enum ChildProcess {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: the path of the program, and what it is given.
+    ///   - arguments: the path of the program, and its arguments.
     ///   - environment: its variables.
     ///   - input: its standard input.
     ///   - output: its standard output and standard error.
-    ///   - ownSession: whether it has a session of its own, where the terminal's Ctrl-C doesn't reach it.
+    ///   - ownSession: whether it gets a new session, so that the terminal's Ctrl-C doesn't reach it.
     package static func spawn(
         _ arguments: [String],
         environment: [String: String] = plainEnvironment,
@@ -53,9 +53,9 @@ package enum ChildProcess {
         return identifier
     }
 
-    /// Runs a program to its end and gives its status and what it printed (both streams).
+    /// Runs a program to its end; returns its exit status and its output (both streams).
     ///
-    /// Input and output are files without a name, so no pipe can fill up and block either side.
+    /// Input and output are unnamed files, so no pipe can fill up and block either side.
     static func run(
         _ arguments: [String],
         input: String = ""
@@ -78,7 +78,7 @@ package enum ChildProcess {
         return (status, readAll(outputFile))
     }
 
-    /// Waits for a child's end: its exit status, or 128 plus the signal that ended it.
+    /// Waits for a child's end; returns its exit status, or 128 plus the number of the signal that ended it.
     static func wait(for child: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -86,16 +86,16 @@ package enum ChildProcess {
         return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }
 
-    /// Waits for a child's end as `wait(for:)` does, and ends what is left of its process group.
+    /// Waits for a child's end like `wait(for:)`, and kills the rest of its process group.
     package static func waitForGroup(of child: pid_t) -> Int32 {
         var information = siginfo_t()
-        // Not collected yet, so nobody else can be given the group's number meanwhile.
+        // The child isn't reaped yet, so the system can't reuse the group's number meanwhile.
         while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         kill(-child, SIGKILL)
         return wait(for: child)
     }
 
-    /// What a child would inherit beyond the three: a server must not hold another's listening socket open.
+    /// The descriptors beyond the three that a child would inherit: a server must not hold another's listening socket open.
     private static func inheritableDescriptors() -> [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.compactMap { Int32($0) }.filter { descriptor in

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The folder of a cluster on disk: a marker that says it is ours, a lock that one process holds, and in it the
-/// data, the configuration, the log and (if the path is short enough) the socket.
+/// The folder of a cluster on disk: a marker that we made it, a lock that one process holds, the data, the
+/// configuration, the log and (if the path is short enough) the socket.
 struct ClusterFolder: Sendable {
     /// Absolute and without symbolic links.
     let path: String
     let user: ServerUser
-    /// Holds the lock as long as it is open.
+    /// Holds the lock while it is open.
     let lockDescriptor: Int32
 
     var data: String { path + "/data" }
@@ -14,26 +14,26 @@ struct ClusterFolder: Sendable {
     var configuration: String { path + "/postgresql.conf" }
     var hostAccess: String { path + "/pg_hba.conf" }
     var userMap: String { path + "/pg_ident.conf" }
-    /// Names the socket's folder if that had to lie elsewhere, so that a later start can remove it.
+    /// A file with the path of the socket's folder if that is elsewhere, so that a later start can delete it.
     var socketRecord: String { path + "/socket-folder" }
 
     private static let marker = "vestibule-cluster"
     private static let lockName = "lock"
-    /// Where the data goes if the server's user can't reach the wanted place (a clone under `/root`).
+    /// The parent of the data's folder if the server's user can't reach the given one (a clone under `/root`).
     private static let reachableRoot = "/var/lib/vestibule-postgres"
 
-    /// Opens the folder, made if it isn't there, and takes its lock.
+    /// Opens the folder, after making it if it is missing, and takes its lock.
     static func open(_ wanted: String, user: ServerUser) throws -> ClusterFolder {
         let files = FileManager.default
         let wanted = absolute(wanted)
         if let target = try? files.destinationOfSymbolicLink(atPath: wanted), !files.fileExists(atPath: target) {
-            try files.removeItem(atPath: wanted)  // Its data was removed; begin anew.
+            try files.removeItem(atPath: wanted)  // Its data was removed; start over.
         }
         if !files.fileExists(atPath: wanted) {
             try files.createDirectory(atPath: wanted, withIntermediateDirectories: true)
         }
         let contents = try files.contentsOfDirectory(atPath: wanted)
-        // The lock is taken before the marker is set, so that no one takes a new cluster for an abandoned one.
+        // The lock is taken before the marker is written, so that no process takes a new cluster for an abandoned one.
         let isNew = contents.isEmpty || contents == [lockName]
         guard isNew || contents.contains(marker) else { throw LocalPostgresError.foreignFolder(wanted) }
         if contents.isEmpty {
@@ -51,7 +51,7 @@ struct ClusterFolder: Sendable {
         return ClusterFolder(path: path, user: user, lockDescriptor: lock)
     }
 
-    /// Whether the folder is one of ours that no living process holds.
+    /// Whether the folder is one of ours that no running process holds.
     static func isAbandoned(_ path: String) -> Bool {
         guard FileManager.default.fileExists(atPath: path + "/" + marker) else { return false }
         guard let descriptor = try? lock(path) else { return false }
@@ -59,7 +59,7 @@ struct ClusterFolder: Sendable {
         return true
     }
 
-    /// Removes all of it, the place that a link leads to included.
+    /// Deletes the whole folder, and the target of a link.
     static func remove(_ wanted: String) throws {
         let files = FileManager.default
         let wanted = absolute(wanted)
@@ -81,7 +81,7 @@ struct ClusterFolder: Sendable {
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// Writes a file that the server's user may read.
+    /// Writes a file that the server's user can read.
     func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try user.own(path, mode: 0o600)
@@ -107,7 +107,7 @@ struct ClusterFolder: Sendable {
         try files.createSymbolicLink(atPath: wanted, withDestinationPath: target)
     }
 
-    /// The lock's descriptor, nil if another process holds it.
+    /// The lock's descriptor; nil if another process holds the lock.
     private static func lock(_ path: String) throws(LocalPostgresError) -> Int32? {
         let name = path + "/" + lockName
         let descriptor = Foundation.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

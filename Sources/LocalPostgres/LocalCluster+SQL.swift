@@ -1,8 +1,8 @@
 import Foundation
 
 extension LocalCluster {
-    /// Runs SQL as superuser through `psql`, stopping at the first error, and gives what it printed: rows as lines,
-    /// columns parted by `|`. The text travels on standard input, so nothing of it shows in a process list.
+    /// Runs SQL as superuser through `psql`, up to the first error, and returns the output: rows as lines, columns separated
+    /// by `|`. The SQL is passed on standard input, so that process lists don't show it.
     @discardableResult
     public func runSQL(_ sql: String, database: String = "postgres") throws -> String {
         let (status, output) = try ChildProcess.run(
@@ -19,7 +19,7 @@ extension LocalCluster {
         return output.trimmingCharacters(in: .newlines)
     }
 
-    /// Makes a database, closed to every role that isn't let in, if it isn't there.
+    /// Makes a database if it is missing. Only roles with an explicit grant can connect.
     public func createDatabase(_ name: String) throws {
         let name = try plainIdentifier(name)
         let exists = try runSQL(ServiceRoleSQL.hasDatabase(name))
@@ -33,14 +33,14 @@ extension LocalCluster {
         )
     }
 
-    /// Removes a database with whatever is connected to it.
+    /// Deletes a database, and ends its connections.
     public func dropDatabase(_ name: String) throws {
         try runSQL("DROP DATABASE IF EXISTS \(try plainIdentifier(name)) WITH (FORCE);")
     }
 
-    /// Makes, or brings up to date, a login role that owns one schema of a database and has no rights on others.
+    /// Makes or updates a login role that owns one schema of a database and has no rights on others.
     ///
-    /// The password is set anew each time and checked with SCRAM-SHA-256.
+    /// The password is set each time, and checked with SCRAM-SHA-256.
     public func createServiceRole(name: String, password: String, schema: String, database: String) throws {
         try runSQL(
             ServiceRoleSQL.role(name, password: password, schema: schema, database: database),
@@ -48,7 +48,7 @@ extension LocalCluster {
         )
     }
 
-    /// As `createServiceRole`, with a role of its own for migrations, which owns the schema.
+    /// Like `createServiceRole`, with a separate role for migrations, which owns the schema.
     public func createServiceRoles(
         name: String,
         password: String,
@@ -68,7 +68,7 @@ extension LocalCluster {
         try runSQL(script, database: database)
     }
 
-    /// Keeps everybody but the superuser out of the databases that every cluster has.
+    /// Makes the databases that every cluster has accessible only to superusers.
     public func closeToStrangers() throws { try runSQL(ServiceRoleSQL.closeCluster) }
 
     private func plainIdentifier(_ name: String) throws(LocalPostgresError) -> String {

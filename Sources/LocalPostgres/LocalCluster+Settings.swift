@@ -1,26 +1,26 @@
 import Foundation
 
 extension LocalCluster {
-    /// How the server is set up.
+    /// The server's settings.
     public struct Settings: Sendable, Equatable {
-        /// The connections that the server takes at most.
+        /// The maximum of connections.
         public var connectionsMax: Int
-        /// Whether a commit survives a power cut. Without it, a crash of the server alone still loses nothing.
+        /// Whether a commit survives a power failure. Commits always survive a crash of the server alone.
         public var isDurable: Bool
         /// Further lines of `postgresql.conf`, by name.
         public var parameters: [String: String]
 
-        /// Settings of one's own choice.
+        /// Settings with these values.
         public init(connectionsMax: Int = 200, isDurable: Bool = true, parameters: [String: String] = [:]) {
             self.connectionsMax = connectionsMax
             self.isDurable = isDurable
             self.parameters = parameters
         }
 
-        /// For data that must last: `fsync` on.
+        /// For durable data: `fsync` on.
         public static let durable = Settings()
 
-        /// For tests: nothing waits for the disk.
+        /// For tests: never waits for the disk.
         public static let volatileForTests = Settings(
             connectionsMax: 300,
             isDurable: false,
@@ -46,7 +46,7 @@ extension LocalCluster {
                 "lc_messages": "C",
                 "log_line_prefix": "%m [%p] %q%u@%d ",
                 "fsync": isDurable ? "on" : "off",
-                // Always: without it a killed server forgets commits that it has confirmed.
+                // Always on: without it a killed server loses commits that it has confirmed.
                 "synchronous_commit": "on",
                 "full_page_writes": isDurable ? "on" : "off",
             ]
@@ -57,10 +57,10 @@ extension LocalCluster {
         }
     }
 
-    /// Who may connect: the superuser by the operating system's identity of the caller, everyone else by password.
+    /// The text of `pg_hba.conf`: the superuser is authenticated by the caller's user of the operating system, others by password.
     static func hostAccessText(superuser: String, callerHasName: Bool) -> String {
-        // A container may run us as a user without a name, whom "peer" can't look up. The socket's folder is
-        // closed to all others, so "trust" admits nobody else.
+        // In a container we may run as a user without a name, which "peer" can't look up. "trust" is safe, since no other user can
+        // enter the socket's folder.
         """
         local all \(superuser) \(callerHasName ? "peer map=owner" : "trust")
         local all all scram-sha-256
@@ -68,7 +68,7 @@ extension LocalCluster {
         """
     }
 
-    /// Which of the operating system's users may be the superuser: the caller and the server's own.
+    /// The operating system's users that may connect as superuser: the caller's and the server's.
     static func userMapText(superuser: String, names: [String]) -> String {
         Set(names).sorted().map { "owner \"\($0)\" \(superuser)\n" }.joined()
     }

@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// A private PostgreSQL server with its data in a folder of its own, reachable over one unix socket only.
+/// A private PostgreSQL server with its data in one folder, reachable only over a unix socket.
 ///
-/// It never touches a cluster that it didn't make. If this process dies without a word, a watcher beside the server
-/// sees its pipe close and ends the server too. All calls block; make them off the event loops. Any thread.
+/// It never touches a cluster that it didn't make. If this process dies, a watcher beside the server notices that its pipe
+/// closes, and stops the server. All calls block; make them off the event loops. Any thread.
 public final class LocalCluster: Sendable {
-    /// The folder of the unix socket: give it to clients as host.
+    /// The folder of the unix socket, which clients use as host.
     public let socketDirectory: String
-    /// The number in the socket's name. There is no TCP.
+    /// The port number in the socket's name. The server doesn't use TCP.
     public let port: Int
-    /// The superuser's role name: no password, but only this user of the operating system (and root) may be it.
+    /// The superuser's role name: without a password; only this user of the operating system (and root) may connect as it.
     public let superuser: String
 
     let folder: ClusterFolder
@@ -19,7 +19,7 @@ public final class LocalCluster: Sendable {
     private let server: Mutex<RunningServer?>
 
     private static let startLimitSeconds = 60.0
-    /// A log larger than this is begun anew at start.
+    /// The maximum size of the log; a larger one is truncated at start.
     private static let logBytesMax = 10 * 1024 * 1024
 
     private init(
@@ -44,10 +44,10 @@ public final class LocalCluster: Sendable {
         close(folder.lockDescriptor)
     }
 
-    /// Makes the cluster if the folder is empty or absent, starts its server and waits until it accepts.
+    /// Makes the cluster if the folder is empty or missing, starts its server and waits until it accepts connections.
     ///
-    /// What an earlier process left behind (a server still running, a stale lock file) is cleared away first. Throws
-    /// `LocalPostgresError`, or Foundation's error for a folder that can't be made.
+    /// First stops a server of an earlier process, and deletes its stale lock file. Throws `LocalPostgresError`, or
+    /// Foundation's error for a folder that can't be made.
     public static func start(directory: String, settings: Settings = .durable) throws -> LocalCluster {
         let user = try ServerUser.choose()
         let folder = try ClusterFolder.open(directory, user: user)
@@ -71,10 +71,10 @@ public final class LocalCluster: Sendable {
         }
     }
 
-    /// Forgets a cluster's data. Refuses while a process runs it, and for a folder that was not made here.
+    /// Deletes a cluster's data. Throws while a process runs it, and for a folder that was not made here.
     public static func remove(directory: String) throws { try ClusterFolder.remove(directory) }
 
-    /// Ends the server of a folder whose process is gone, and removes the folder; leaves any other folder alone.
+    /// Stops the server of a folder whose process has ended, and deletes the folder; leaves any other folder alone.
     public static func removeAbandoned(directory: String) {
         guard ClusterFolder.isAbandoned(directory), let user = try? ServerUser.choose(),
             let folder = try? ClusterFolder.open(directory, user: user)
@@ -84,7 +84,7 @@ public final class LocalCluster: Sendable {
         try? ClusterFolder.remove(directory)
     }
 
-    /// Ends the server in order (a fast shutdown: sessions are ended, a checkpoint is written).
+    /// Stops the server by a fast shutdown: sessions are ended, a checkpoint is written.
     public func stop() {
         server.withLock { server in
             server?.end(with: SIGINT)
@@ -93,7 +93,7 @@ public final class LocalCluster: Sendable {
         SocketFolder.remove(socketDirectory, of: folder)
     }
 
-    /// Ends the server and all its sessions with SIGKILL, as a crash would.
+    /// Kills the server and all its sessions with SIGKILL, like a crash.
     public func kill() {
         server.withLock { server in
             server?.kill()
@@ -101,7 +101,7 @@ public final class LocalCluster: Sendable {
         }
     }
 
-    /// Starts the server again, after a stop in order if it runs. The socket stays where it was.
+    /// Restarts the server, after a stop if it runs. The socket keeps its path.
     public func restart() throws {
         server.withLock { server in
             server?.end(with: SIGINT)
@@ -110,7 +110,7 @@ public final class LocalCluster: Sendable {
         try launch()
     }
 
-    /// Whether the server's process is there.
+    /// Whether the server's process is running.
     public var isRunning: Bool { server.withLock { $0?.isAlive ?? false } }
 
     /// The server's process, for tests that stop and continue it; nil if it doesn't run.
@@ -118,7 +118,7 @@ public final class LocalCluster: Sendable {
 
     private func initialize() throws {
         guard folder.majorVersion == nil else { return }
-        // Made under another name first: a folder half made, because we were killed, is never taken for a cluster.
+        // Made under another name first, so that a partly made folder is never taken for a cluster after we were killed.
         let unfinished = folder.path + "/data.new"
         try? FileManager.default.removeItem(atPath: unfinished)
         try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: false)
@@ -171,13 +171,13 @@ public final class LocalCluster: Sendable {
         server.withLock { $0 = started }
     }
 
-    /// We hold the folder's lock, so a server that still runs there has lost its owner.
+    /// Stops a server that still runs in the folder: since we hold the folder's lock, its owner has ended.
     static func stopOrphan(of folder: ClusterFolder) {
         guard let file = PostmasterFile(dataFolder: folder.data) else { return }
         if file.isServer(of: folder.data) {
             RunningServer.end(processID: file.processID, signal: SIGINT)
         } else if Foundation.kill(file.processID, 0) == 0 {
-            // The number was given to another program since; PostgreSQL would believe that one to be the server.
+            // Another program has the number now, which PostgreSQL would take for the server.
             unlink(folder.data + "/postmaster.pid")
         }
     }

@@ -1,16 +1,16 @@
-/// Why a private cluster could not be made, started or spoken to. Each prints as one line for people.
+/// Why a private cluster could not be made, started or used. Each prints as one line for people.
 public enum LocalPostgresError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// No PostgreSQL server programs were found; for an existing folder, none of its major version.
+    /// No PostgreSQL server programs were found, or none of an existing folder's major version.
     case programsMissing(majorVersion: Int?)
-    /// The folder holds something that was not made here; nothing in it was touched.
+    /// The folder has files that were not made here; nothing in it was touched.
     case foreignFolder(String)
-    /// Another process runs this cluster now.
+    /// Another process runs this cluster.
     case alreadyRunning(String)
-    /// The path of the unix socket would be longer than a socket address holds.
+    /// The path of the unix socket is too long for a socket address.
     case socketPathTooLong(String)
-    /// No unprivileged user exists that the server could run as.
+    /// There is no unprivileged user to run the server as.
     case serverUserMissing
-    /// A program could not be started or ended with a failure; the last lines that it printed.
+    /// A program could not be started or failed; the last lines of its output.
     case programFailed(program: String, status: Int32, output: String)
     /// The server ended before it accepted connections; the last lines of its log.
     case serverEnded(log: String)
@@ -21,7 +21,7 @@ public enum LocalPostgresError: Error, Sendable, Equatable, CustomStringConverti
     /// A name that is not a plain SQL identifier (lower case letters, digits, underscore).
     case invalidName(String)
 
-    /// One line that says what is wrong and, where it helps, what to do.
+    /// One line about the problem, with a remedy if there is one.
     public var description: String {
         switch self {
         case .programsMissing(let version?):

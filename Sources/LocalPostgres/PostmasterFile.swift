@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a running server writes into `postmaster.pid` of its data folder.
+/// The contents of `postmaster.pid`, which a running server writes into its data folder.
 ///
 /// Line 1 is its process, line 8 its state (PostgreSQL source, `miscadmin.h`, `LOCK_FILE_LINE_…`).
 struct PostmasterFile: Equatable {
@@ -9,7 +9,7 @@ struct PostmasterFile: Equatable {
 
     init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // A negative number would be a stand-alone backend, which nobody starts here.
+        // A negative number would be a stand-alone backend, which isn't used here.
         guard let first = lines.first, let processID = pid_t(first), processID > 1 else { return nil }
         self.processID = processID
         isReady = lines.count >= 8 && lines[7].hasPrefix("ready")
@@ -22,8 +22,8 @@ struct PostmasterFile: Equatable {
         self.init(text: text)
     }
 
-    /// Whether the process that the file names is alive and is PostgreSQL at work in this folder. After a crash the
-    /// number may belong to anyone.
+    /// Whether the process in the file is a running PostgreSQL of this folder. After a crash another process may have the
+    /// number.
     func isServer(of dataFolder: String) -> Bool {
         guard kill(processID, 0) == 0 || errno == EPERM else { return false }
         let folder = "/proc/\(processID)/cwd"

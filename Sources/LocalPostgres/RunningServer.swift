@@ -1,14 +1,14 @@
 import Foundation
 
-/// A started server: the watcher that is our child, and the server that is the watcher's.
+/// A started server: the watcher, which is our child, and the server, which is the watcher's child.
 final class RunningServer: Sendable {
     private let folder: ClusterFolder
     private let watcher: pid_t
-    /// The write end of the pipe that the watcher reads. It closes with this process, however that ends.
+    /// The write end of the pipe that the watcher reads. It is closed when this process ends in any way.
     private let lifeline: Int32
 
-    /// Runs the server and beside it a reader of the pipe on descriptor 0. End of file there means that our process
-    /// is gone. (`PR_SET_PDEATHSIG` would fire when the starting *thread* ends, which may be long before.)
+    /// Runs the server, and beside it a reader of the pipe on descriptor 0. End of file means that our process has ended.
+    /// (`PR_SET_PDEATHSIG` would fire when the starting *thread* ends, which may be long before.)
     private static let script = """
         exec 3<&0 </dev/null
         "$@" 3<&- &
@@ -54,10 +54,10 @@ final class RunningServer: Sendable {
         }
     }
 
-    /// The server's own process, once it has written its file.
+    /// The server's process id, after it has written its file.
     var processID: pid_t? { PostmasterFile(dataFolder: folder.data)?.processID }
 
-    /// Whether the watcher, and with it the server, is there.
+    /// Whether the watcher, and with it the server, is running.
     var isAlive: Bool { Foundation.kill(watcher, 0) == 0 && !isZombie(watcher) }
 
     func waitUntilReady(limitSeconds: Double) throws(LocalPostgresError) {
@@ -72,16 +72,16 @@ final class RunningServer: Sendable {
         throw .startTimedOut(log: folder.logTail())
     }
 
-    /// Signals the server and waits until it is gone, with sharper signals if it takes long.
+    /// Signals the server and waits until it has ended, with stronger signals if it takes long.
     func end(with signal: Int32) {
         if let processID { Self.end(processID: processID, signal: signal) }
         release()
     }
 
-    /// Ends the server and every session at the same moment.
+    /// Kills the server and all its sessions at the same time.
     func kill() {
         if let processID {
-            // Stopped first: a running server could start another session while we look.
+            // The server is stopped first: otherwise it could start another session meanwhile.
             Foundation.kill(processID, SIGSTOP)
             let sessions = Self.children(of: processID)
             Foundation.kill(processID, SIGKILL)
@@ -123,7 +123,7 @@ final class RunningServer: Sendable {
     }
 }
 
-/// Whether the process has ended and only waits to be collected (proc(5), field 3 of `stat`).
+/// Whether the process has ended and only waits to be reaped (proc(5), field 3 of `stat`).
 private func isZombie(_ process: pid_t) -> Bool {
     guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
         let nameEnd = text.lastIndex(of: ")")

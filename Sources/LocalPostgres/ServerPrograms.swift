@@ -8,7 +8,7 @@ struct ServerPrograms: Sendable {
     var postgres: String { folder + "/postgres" }
     var psql: String { folder + "/psql" }
 
-    /// The newest installed version, or the one of `majorVersion`, since a data folder is tied to its own.
+    /// The newest installed version, or the one of `majorVersion`: a data folder works only with its own.
     static func find(majorVersion: Int? = nil) throws(LocalPostgresError) -> ServerPrograms {
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? [])
@@ -19,7 +19,7 @@ struct ServerPrograms: Sendable {
             let programs = ServerPrograms(folder: "\(root)/\(version)/bin")
             if programs.isComplete { return programs }
         }
-        // Elsewhere than on Debian the programs stand on the PATH, in one version.
+        // On systems other than Debian the programs of one version are on the PATH.
         for folder in (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") {
             let programs = ServerPrograms(folder: String(folder))
             guard programs.isComplete else { continue }

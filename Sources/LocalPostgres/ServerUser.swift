@@ -1,12 +1,12 @@
 import Foundation
 
-/// The operating system's user that the server runs as: PostgreSQL refuses to be root.
+/// The operating system's user that the server runs as: PostgreSQL refuses to run as root.
 struct ServerUser: Sendable {
     let userID: uid_t
     let groupID: gid_t
     let name: String?
 
-    /// Ourselves, or `postgres` or else `nobody` when we are root.
+    /// The current user; for root, `postgres` or else `nobody`.
     static func choose() throws(LocalPostgresError) -> ServerUser {
         if geteuid() != 0 { return ServerUser(userID: geteuid(), groupID: getegid(), name: name(of: geteuid())) }
         for candidate in ["postgres", "nobody"] {
@@ -17,12 +17,12 @@ struct ServerUser: Sendable {
         throw .serverUserMissing
     }
 
-    /// The login name of a user, nil in a container that has no entry for it.
+    /// The login name of a user; nil in a container that has no entry for it.
     static func name(of userID: uid_t) -> String? {
         getpwuid(userID).map { String(cString: $0.pointee.pw_name) }
     }
 
-    /// Whether a child must change its user to become this one.
+    /// Whether a child must switch to this user.
     var differsFromOurs: Bool { userID != geteuid() }
 
     /// The command line that runs `arguments` as this user, in a folder that it can certainly enter.
@@ -32,13 +32,13 @@ struct ServerUser: Sendable {
         return ["/usr/bin/setpriv", "--reuid=\(userID)", "--regid=\(groupID)", "--clear-groups", "--"] + entered
     }
 
-    /// Whether this user can enter the folder, given the rights of all that lie above it.
+    /// Whether this user can enter the folder, which also depends on the permissions of its parents.
     func canEnter(_ folder: String) -> Bool {
         let command = commandLine(["/bin/sh", "-c", #"cd "$1""#, "sh", folder])
         return (try? ChildProcess.run(command))?.status == 0
     }
 
-    /// Hands a file or folder over to this user with the mode.
+    /// Makes this user the owner of a file or folder, and sets its mode.
     func own(_ path: String, mode: mode_t) throws(LocalPostgresError) {
         guard chmod(path, mode) == 0 else { throw .system(call: "chmod", path: path, errno: errno) }
         guard differsFromOurs else { return }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The SQL that makes the database, and a service's role and schema in it, on a private cluster and on any other. Pure text.
+/// The SQL that makes the database, and a service's role and schema in it, on a private or any other cluster. Only text.
 public enum ServiceRoleSQL {
-    /// Makes, or brings up to date, a login role that owns one schema of a database and has no rights on others; to be run
-    /// by a superuser, in that database.
+    /// SQL that makes or updates a login role that owns one schema of a database and has no rights on others. A superuser runs
+    /// it in that database.
     ///
-    /// - Throws: `LocalPostgresError.invalidName` for a name that is no plain identifier.
+    /// - Throws: `LocalPostgresError.invalidName` for a name that is not a plain identifier.
     public static func role(
         _ name: String,
         password: String,
@@ -24,12 +24,11 @@ public enum ServiceRoleSQL {
             """
     }
 
-    /// Makes, or brings up to date, two login roles: one that owns the schema, for migrations, and one that may read and
-    /// write its rows and nothing else, for the service. What the latter owned, in a deployment that had one role, becomes
-    /// the former's, with the same rights for the service from one moment to the next; to be run by a superuser, in that
-    /// database.
+    /// SQL that makes or updates two login roles: the owner of the schema, for migrations, and a role that may only read and
+    /// write its rows, for the service. If the service's role owned the schema before, the owner gets it in one step, and
+    /// the service keeps its rights. A superuser runs it in that database.
     ///
-    /// - Throws: `LocalPostgresError.invalidName` for a name that is no plain identifier.
+    /// - Throws: `LocalPostgresError.invalidName` for a name that is not a plain identifier.
     public static func roles(
         _ name: String,
         password: String,
@@ -75,7 +74,7 @@ public enum ServiceRoleSQL {
             """
     }
 
-    /// Keeps everybody but superusers out of the databases that every cluster has; for a cluster that is ours alone.
+    /// SQL that makes the databases that every cluster has accessible only to superusers; for a cluster of our own.
     public static let closeCluster = "REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC;"
 
     private static let prelude = """
@@ -103,17 +102,17 @@ public enum ServiceRoleSQL {
         """
     }
 
-    /// Gives a row if there is such a database.
+    /// SQL that returns a row if there is such a database.
     public static func hasDatabase(_ name: String) throws(LocalPostgresError) -> String {
         "SELECT 1 FROM pg_database WHERE datname = '\(try plainIdentifier(name))'"
     }
 
-    /// Makes a database; alone in its script, as PostgreSQL wants it.
+    /// SQL that makes a database; PostgreSQL requires it to be alone in its script.
     public static func createDatabase(_ name: String) throws(LocalPostgresError) -> String {
         "CREATE DATABASE \(try plainIdentifier(name))"
     }
 
-    /// The name, if it needs no quotes: small letters, digits and `_`, at most 63.
+    /// The name, if it needs no quotes: lower-case letters, digits and `_`, at most 63 characters.
     public static func plainIdentifier(_ name: String) throws(LocalPostgresError) -> String {
         let letters = "a"..."z"
         let digits = "0"..."9"

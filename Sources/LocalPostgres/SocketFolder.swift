@@ -1,13 +1,13 @@
 import Foundation
 
-/// The folder of the server's unix socket: inside the cluster's own where the path is short enough, else a new one
+/// The folder of the server's unix socket: inside the cluster's folder if the path is short enough, otherwise a new one
 /// under `/tmp`.
 enum SocketFolder {
-    /// A unix address holds 107 bytes and a zero (`sun_path`, unix(7)); clients append to what they are given.
+    /// A unix address has at most 107 bytes and a zero (`sun_path`, unix(7)); clients append the socket's name to the folder.
     static let pathBytesMax = 99
     private static let prefix = "/tmp/vst-"
 
-    /// Makes the folder, and removes the one under `/tmp` that an earlier start may have left.
+    /// Makes the folder, and deletes the one under `/tmp` that an earlier start may have left.
     static func make(in folder: ClusterFolder, port: Int) throws -> String {
         let files = FileManager.default
         if let old = try? String(contentsOfFile: folder.socketRecord, encoding: .utf8), old.hasPrefix(prefix) {
@@ -32,7 +32,7 @@ enum SocketFolder {
         return path
     }
 
-    /// Removes the folder if it lies under `/tmp`.
+    /// Deletes the folder if it is under `/tmp`.
     static func remove(_ path: String, of folder: ClusterFolder) {
         guard path.hasPrefix(prefix), !path.hasPrefix(folder.path) else { return }
         try? FileManager.default.removeItem(atPath: path)

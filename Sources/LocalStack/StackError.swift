@@ -1,4 +1,4 @@
-/// Why the local stack cannot start, or had to stop: one line for people.
+/// Why the local stack can't start, or had to stop: one line for people.
 public struct StackError: Error, Sendable, CustomStringConvertible {
     /// The line.
     public let description: String

@@ -9,7 +9,7 @@ public struct StackFolder: Sendable {
     /// The folder.
     public let path: String
 
-    /// A folder, which need not exist.
+    /// A folder, which need not exist yet.
     public init(path: String) { self.path = path }
 
     var secrets: String { path + "/secrets" }
@@ -20,7 +20,7 @@ public struct StackFolder: Sendable {
     var simulatorClients: String { path + "/simulator-clients.json" }
     var providers: String { path + "/providers.json" }
     var supabaseServiceKey: String { secrets + "/supabase-service-key" }
-    /// Identity's own keys, and what services have of them.
+    /// Identity's own keys, and the keys that are derived from them for services.
     var keys: KeyFolders { KeyFolders(secrets: secrets) }
     var addressKey: String { secrets + "/address-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
@@ -31,7 +31,7 @@ public struct StackFolder: Sendable {
     static let googleSecretName = "google-client-secret"
     static let facebookSecretName = "facebook-client-secret"
 
-    /// A path as people like to read it: from the folder that they are in, if it lies there.
+    /// A path for people: relative to the current folder, if it lies there.
     static func shown(_ path: String) -> String {
         guard let current = getcwd(nil, 0) else { return path }
         defer { free(current) }
@@ -39,10 +39,9 @@ public struct StackFolder: Sendable {
         return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
     }
 
-    /// Makes the folder and the secrets that aren't there yet: each a file that only this user can read. What is there
-    /// stays as it is.
+    /// Makes the folder and missing secrets, each in a file that only this user can read. Existing files stay as they are.
     ///
-    /// - Returns: the files that were made.
+    /// - Returns: the new files.
     public func initialize() throws -> [String] {
         try makeFolder(path, mode: 0o755)
         try makeFolder(secrets, mode: 0o700)
@@ -69,8 +68,8 @@ public struct StackFolder: Sendable {
         return made
     }
 
-    /// Writes what follows from the configuration and the secrets, anew at each start: the providers file, and the
-    /// simulator's of the clients in it.
+    /// Writes the files that depend on the configuration and the secrets, at each start: the providers file, and the
+    /// simulator's file of the clients in it.
     func write(_ providers: DevelopmentProviders) throws {
         var keys: [String] = []
         for number in 1...DevelopmentProviders.appleKeyCount {
@@ -83,7 +82,7 @@ public struct StackFolder: Sendable {
             facebookSecret: try text("\(secrets)/\(Self.facebookSecretName)")
         )
         try rewrite(self.providers, providers.file)
-        // It holds secrets, simulated ones.
+        // It contains secrets, if only simulated ones.
         try rewrite(simulatorClients, clients)
     }
 
@@ -96,7 +95,7 @@ public struct StackFolder: Sendable {
         if try !makeFile(path, { bytes }) { try FileBytes.rewrite(path, mode: 0o600, bytes) }
     }
 
-    /// Takes the lock of a running stack, which ends with the process or when the result is closed.
+    /// Takes the lock of a running stack. It is released when the result is closed or the process ends.
     func lock() throws -> Int32 {
         try makeFolder(path, mode: 0o755)
         let file = path + "/lock"
@@ -104,12 +103,12 @@ public struct StackFolder: Sendable {
         guard descriptor >= 0 else { throw Self.systemError("open", file) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw StackError("it is running already: another `vestibule run` uses \(path)")
+            throw StackError("it is already running: another `vestibule run` uses \(path)")
         }
         return descriptor
     }
 
-    /// Forgets all data, secrets and logs. Refuses while a stack runs on them.
+    /// Deletes all data, secrets and logs. Throws if a running stack uses them.
     public func clean() throws {
         guard access(path, F_OK) == 0 else { return }
         let lock = try lock()
@@ -117,7 +116,7 @@ public struct StackFolder: Sendable {
         try LocalCluster.remove(directory: database)
         for folder in keys.all.map(\.path) + [secrets, logs, crashes] { try removeFolder(folder) }
         for file in [providers, simulatorClients, path + "/lock"] { unlink(file) }
-        // Stays if there is something in it that isn't ours.
+        // The folder stays if it has other files.
         rmdir(path)
     }
 
@@ -129,7 +128,7 @@ public struct StackFolder: Sendable {
         try FileBytes.create(path, mode: 0o600, content)
     }
 
-    /// Removes a folder of plain files.
+    /// Deletes a folder of plain files.
     private func removeFolder(_ path: String) throws {
         guard let stream = opendir(path) else { return }
         defer { closedir(stream) }

@@ -1,36 +1,36 @@
 import ServiceKit
 
-/// What can be configured about the local stack; the programs in it read their own keys as ever.
+/// The configuration keys of the local stack; its programs read their own keys.
 public enum StackKeys {
-    /// Where everything is kept.
+    /// The folder of all data.
     public static let folder = ConfigurationKey.path(
         "VESTIBULE_RUN_FOLDER",
         default: ".vestibule",
         help: "The folder for data, secrets and logs."
     )
-    /// Where the programs are.
+    /// The folder of the programs.
     public static let programs = ConfigurationKey.optionalString(
         "VESTIBULE_RUN_PROGRAMS",
-        help: "The folder of the programs that are started; without it, that of vestibule itself."
+        help: "The folder of the programs to start; by default that of vestibule itself."
     )
-    /// How long the start may take.
+    /// The timeout of the start.
     public static let readyLimit = ConfigurationKey.duration(
         "VESTIBULE_RUN_READY_LIMIT",
         in: .seconds(1) ... .seconds(600),
         default: .seconds(60),
-        help: "How long all programs together may take until they are ready."
+        help: "The time in which all programs must become ready."
     )
-    /// Where the gateway listens.
+    /// The gateway's address.
     public static let gateway = ConfigurationKey.address(
         "VESTIBULE_GATEWAY_LISTEN",
         default: "127.0.0.1:8080",
         help: "The address that the gateway listens on."
     )
-    /// Where the simulator listens.
+    /// The simulator's address.
     public static let simulator = ConfigurationKey.address(
         "VESTIBULE_SIMULATOR_LISTEN",
         default: "127.0.0.1:7080",
-        help: "Where the provider simulator listens."
+        help: "The address that the provider simulator listens on."
     )
     static let services = [
         ServiceKeys(program: "identity", listenPort: 7001),

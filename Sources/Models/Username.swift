@@ -29,10 +29,10 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The name in lowercase, by which it is unique.
     public let key: String
 
-    /// A username of what a person typed. White space around it is a fault like any other foreign character.
+    /// Parses what a user typed. White space around it is an error like any other forbidden character.
     public init(_ text: String) throws(Fault) {
-        // Characters first: "ab c" is told about its space rather than about a length that it doesn't lack. The
-        // look ends after a bounded number of bytes.
+        // Characters first, so that the error for "ab c" is about its space and not about its length. Only a bounded
+        // number of bytes is checked.
         for byte in text.utf8.prefix(4 * Self.lengthMax) where !Self.isAllowed(byte) { throw .forbiddenCharacter }
         guard text.utf8.count >= Self.lengthMin else { throw .tooShort }
         guard text.utf8.count <= Self.lengthMax else { throw .tooLong }

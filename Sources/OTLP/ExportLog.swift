@@ -1,12 +1,12 @@
 import Logging
 import RPC
 
-/// Tells how exports go: the first failure, then one line a minute while they go on failing, and when they work again.
-/// Belongs to one task.
+/// Logs the outcome of exports: the first failure, then one line per minute while they fail, and a line when they work again.
+/// For one task.
 struct ExportLog {
-    /// A failure is told again after this at the earliest.
+    /// The minimum time between two lines about failures.
     static let silence: Duration = .seconds(60)
-    /// What the collector says is cut to so many characters.
+    /// The collector's messages are cut to this number of characters.
     static let messageLengthMax = 200
 
     private let logger: Logger
@@ -16,20 +16,20 @@ struct ExportLog {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    /// A batch is lost.
+    /// A batch was lost.
     mutating func failed(_ error: RPCError, spanCount: Int) {
         isFailing = true
         untold += spanCount
         warn("spans could not be exported", ["code": "\(error.code)", "problem": .string(Self.cut(error.message))])
     }
 
-    /// The collector took a batch, and says something of it.
+    /// The collector accepted a batch, with a message.
     mutating func partlyTaken(rejectedCount: Int64, message: String) {
         untold += Int(clamping: rejectedCount)
         warn("the collector refused spans, or warns", ["problem": .string(Self.cut(message))])
     }
 
-    /// The collector took a batch.
+    /// The collector accepted a batch.
     mutating func succeeded() {
         guard isFailing else { return }
         isFailing = false

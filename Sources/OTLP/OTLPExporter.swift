@@ -5,18 +5,18 @@ import ServiceLifecycle
 
 /// Sends the spans of a tracer to a collector by OTLP over gRPC, in batches.
 ///
-/// `run` works on an event loop, until the graceful shutdown of its service group or the cancellation of its task; then it
-/// sends what is left, for `flushLimit` at most, and returns. Nobody waits for it meanwhile: spans that find the queue full,
-/// because the collector is down or slow, are dropped and counted (`TraceStatistics`).
+/// `run` works on an event loop, until the graceful shutdown of its service group or the cancellation of its task. Then it
+/// sends the remaining spans, for `flushLimit` at most, and returns. Calls never wait for it: if the queue is full, because the
+/// collector is down or slow, spans are dropped and counted (`TraceStatistics`).
 ///
-/// A batch is one call. It is tried again as `ExportRetry` says, with growing waits, and at most for the configuration's
-/// `exportTimeout`; then its spans count as failed. Calls to the collector have no spans.
+/// A batch is one call. It is retried by `ExportRetry`, with growing waits, for the configuration's `exportTimeout` at most;
+/// then its spans count as failed. Calls to the collector have no spans.
 public final class OTLPExporter: Service {
-    /// How long the end may take.
+    /// The maximum time of the last exports at the end.
     public static let flushLimit: Duration = .seconds(3)
-    /// How often it looks at how many spans wait. With the default queue that is enough for 40,000 spans a second.
+    /// How often it checks the number of waiting spans. With the default queue that suffices for 40,000 spans per second.
     static let pollInterval: Duration = .milliseconds(50)
-    /// After so many spans that it has encoded it lets others on its loop go first.
+    /// The number of encoded spans after which it yields to other tasks on its loop.
     static let encodedSpansMax = 32
 
     private let tracer: OTLPTracer
@@ -24,8 +24,8 @@ public final class OTLPExporter: Service {
     private let channel: RPCChannel
     private let logger: Logger
 
-    /// An exporter on one of the group's loops. Nothing is connected before there are spans. Throws `TransportError` for a
-    /// target or a certificate that cannot be used.
+    /// An exporter on one of the group's loops. It connects when there are spans. Throws `TransportError` if the target or a
+    /// certificate can't be used.
     public init(_ tracer: OTLPTracer, group: EventLoopGroup, logger: Logger) throws {
         var configuration = ChannelConfiguration(tls: tracer.configuration.tls)
         configuration.tracer = nil
@@ -35,9 +35,9 @@ public final class OTLPExporter: Service {
         channel = try RPCChannel(target: tracer.configuration.target, group: group, configuration: configuration)
     }
 
-    /// Exports until it is told to end; see above. Never throws.
+    /// Exports until the shutdown; see above. Never throws.
     public func run() async {
-        // Tasks of their own: what ends the first must not keep the last spans from being sent.
+        // Separate tasks: the cancellation of the first must not keep the last spans from being sent.
         let export = Task(executorPreference: loop) { await self.exportUntilCancelled() }
         var rest = await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
@@ -53,7 +53,7 @@ public final class OTLPExporter: Service {
         await channel.close()
     }
 
-    /// Spans that were taken from the queue, and what was told of those before.
+    /// Spans from the queue, and the log of earlier exports.
     private struct Work: Sendable {
         var spans: [OTLPSpan] = []
         var log: ExportLog
@@ -76,19 +76,19 @@ public final class OTLPExporter: Service {
         return work
     }
 
-    /// Sends what is left as far as it can be.
+    /// Sends the remaining spans as far as possible.
     private func flush(_ rest: Work) async -> Work {
         var work = rest
         let end = Deadline.after(Self.flushLimit)
         repeat {
             tracer.queue.take(into: &work.spans)
-            // A list that a thread was just adding to is there the next time.
+            // A list that a thread is adding to is taken the next time.
             if work.spans.isEmpty { await Task.yield() } else { await exportFirst(&work, until: end) }
         } while !end.hasPassed && (!work.spans.isEmpty || tracer.queue.count > 0)
         return work
     }
 
-    /// Sends the first batch. It stays where the task is cancelled meanwhile: then it may come to the collector twice.
+    /// Sends the first batch. It stays in place if the task is cancelled meanwhile, so the collector may get it twice.
     private func exportFirst(_ work: inout Work, until end: Deadline) async {
         let batch = Array(work.spans.prefix(tracer.configuration.batchSpansMax))
         let result = await export(batch, until: end)

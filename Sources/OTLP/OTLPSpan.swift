@@ -1,11 +1,11 @@
 import Synchronization
 import Tracing
 
-/// A span of an `OTLPTracer`. Any thread. It waits to be exported once it has ended, and changes no more.
+/// A span of an `OTLPTracer`. Any thread. After its end it is immutable, and waits for its export.
 public final class OTLPSpan: Span {
     /// The context for work inside the span.
     public let context: ServiceContext
-    /// Whether it is sampled. One that is not records nothing and is never exported; it only stands in the context.
+    /// Whether it is sampled. A span that isn't records nothing and is never exported; it only propagates the context.
     public let isRecording: Bool
     let identity: SpanIdentity
     let parent: SpanIdentity?
@@ -13,7 +13,7 @@ public final class OTLPSpan: Span {
     let startNanoseconds: UInt64
     private let queue: SpanQueue
 
-    /// What is said of a span.
+    /// The data of a span.
     struct Record: Sendable {
         var name: String
         var endNanoseconds: UInt64 = 0
@@ -26,7 +26,7 @@ public final class OTLPSpan: Span {
         var status: SpanStatus?
         var hasEnded = false
     }
-    /// A call's span is used by the tasks of that call, one after the other: nobody waits for this lock.
+    /// The tasks of a call use its span one after the other, so this lock has no contention.
     private let state: Mutex<Record>
 
     init(
@@ -48,7 +48,7 @@ public final class OTLPSpan: Span {
         state = Mutex(Record(name: SpanLimits.text(name)))
     }
 
-    /// All that was said of it.
+    /// A copy of its data.
     var record: Record { state.withLock { $0 } }
 
     private func change(_ change: (inout Record) -> Void) {
@@ -62,7 +62,7 @@ public final class OTLPSpan: Span {
         set { change { $0.name = SpanLimits.text(newValue) } }
     }
 
-    /// The attributes, as far as they are within `SpanLimits`.
+    /// The attributes, within `SpanLimits`.
     public var attributes: SpanAttributes {
         get { state.withLock { $0.attributes } }
         set {
@@ -80,7 +80,7 @@ public final class OTLPSpan: Span {
         change { if $0.status?.code != .ok { $0.status = status } }
     }
 
-    /// Adds an event, or counts it where there are too many.
+    /// Adds an event, or counts it as dropped if there are too many.
     public func addEvent(_ event: SpanEvent) {
         change { record in
             guard record.events.count < SpanLimits.eventsMax else {
@@ -93,7 +93,7 @@ public final class OTLPSpan: Span {
         }
     }
 
-    /// Adds an event with the type of the error. Never its text, which may quote what somebody sent.
+    /// Adds an event with the type of the error. Never its text, which may quote a client's data.
     public func recordError<Instant: TracerInstant>(
         _ error: any Error,
         attributes: SpanAttributes,
@@ -105,7 +105,7 @@ public final class OTLPSpan: Span {
         addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
     }
 
-    /// Adds a link, or counts it where there are too many.
+    /// Adds a link, or counts it as dropped if there are too many.
     public func addLink(_ link: SpanLink) {
         change { record in
             guard record.links.count < SpanLimits.linksMax else {
@@ -118,7 +118,7 @@ public final class OTLPSpan: Span {
         }
     }
 
-    /// Ends it and hands it over for export; nothing happens the second time. Never waits.
+    /// Ends the span and queues it for export; a second call does nothing. Never waits.
     public func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard isRecording else { return }
         let nanoseconds = instant().nanosecondsSinceEpoch

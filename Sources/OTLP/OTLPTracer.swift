@@ -4,22 +4,22 @@ import Tracing
 
 /// A tracer for swift-distributed-tracing whose spans an `OTLPExporter` sends to a collector. Any thread.
 ///
-/// Places in a trace cross processes as W3C Trace Context says: `traceparent` and `tracestate`.
+/// Contexts are propagated between processes by W3C Trace Context: `traceparent` and `tracestate`.
 public final class OTLPTracer: Tracer {
-    /// Where and how spans are sent.
+    /// The configuration of the export.
     public let configuration: OTLPConfiguration
-    /// What became of the spans.
+    /// The outcomes of spans.
     public let statistics: TraceStatistics
     let queue: SpanQueue
 
-    /// A tracer, whose spans wait until an exporter runs.
+    /// A tracer; its spans wait until an exporter runs.
     public init(_ configuration: OTLPConfiguration) {
         self.configuration = configuration
         queue = SpanQueue(capacity: configuration.queueSpansMax)
         statistics = TraceStatistics(queue)
     }
 
-    /// Starts a span within the one of the context, or a new trace. The sampler decides whether it is recorded.
+    /// Starts a child of the context's span, or a new trace. The sampler decides whether it is recorded.
     public func startSpan<Instant: TracerInstant>(
         _ operationName: String,
         context: @autoclosure () -> ServiceContext,
@@ -51,10 +51,10 @@ public final class OTLPTracer: Tracer {
         )
     }
 
-    /// Nothing: the exporter sends what waits in its own time, and all of it when it ends.
+    /// Does nothing: the exporter sends waiting spans on its own schedule, and all of them at its end.
     public func forceFlush() {}
 
-    /// Reads the caller's span, strictly; a malformed one is none.
+    /// Reads the caller's span, strictly; a malformed one is ignored.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier,
         into context: inout ServiceContext,
@@ -68,7 +68,7 @@ public final class OTLPTracer: Tracer {
         context.spanIdentity = identity
     }
 
-    /// Says which span the context is in.
+    /// Writes the context's span for the next process.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext,
         into carrier: inout Carrier,

@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Spans as OTLP's messages.
+/// Encodes spans as OTLP's messages.
 enum SpanEncoding {
     typealias Attribute = Opentelemetry_Proto_Common_V1_KeyValue
     typealias Value = Opentelemetry_Proto_Common_V1_AnyValue
     typealias Message = Opentelemetry_Proto_Trace_V1_Span
     typealias Request = Opentelemetry_Proto_Collector_Trace_V1_ExportTraceServiceRequest
 
-    /// The library's name in what it sends.
+    /// The name of the instrumentation library.
     static let scopeName = "vestibule"
 
     /// A batch of one process.
@@ -36,7 +36,7 @@ enum SpanEncoding {
         }
     }
 
-    /// One span, which has ended.
+    /// One ended span.
     static func message(_ span: OTLPSpan) -> Message {
         let record = span.record
         let identity = span.identity
@@ -82,7 +82,7 @@ enum SpanEncoding {
 
     private static let sampledFlag: UInt32 = 1
 
-    /// The trace flags, and whether the parent is another process's.
+    /// The trace flags, and whether the parent is a span of another process.
     private static func flags(_ identity: SpanIdentity, parent: SpanIdentity?) -> UInt32 {
         var flags = identity.isSampled ? sampledFlag : 0
         guard let parent else { return flags }
@@ -137,7 +137,7 @@ enum SpanEncoding {
         case .doubleArray(let numbers): array(numbers) { number in .with { $0.doubleValue = number } }
         case .boolArray(let flags): array(flags) { flag in .with { $0.boolValue = flag } }
         case .stringArray(let texts): array(texts) { text in .with { $0.stringValue = text } }
-        // What is convertible was converted when it was set (`SpanLimits`).
+        // Convertible values were converted when they were set (`SpanLimits`).
         default: nil
         }
     }

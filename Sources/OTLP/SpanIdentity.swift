@@ -1,7 +1,7 @@
 import RPC
 import Tracing
 
-/// Which span it is, of which trace: what crosses from one process to the next.
+/// The ids of a span and its trace, which are propagated between processes.
 struct SpanIdentity: Sendable, Hashable {
     /// The first and the last half of the trace's id, which is not zero.
     let traceHigh: UInt64
@@ -9,9 +9,9 @@ struct SpanIdentity: Sendable, Hashable {
     /// The span's id; not zero.
     let spanID: UInt64
     let isSampled: Bool
-    /// What other tracing systems say of the trace, as `tracestate` has it.
+    /// The `tracestate`: data of other tracing systems.
     let state: String
-    /// Whether the span is another process's.
+    /// Whether the span belongs to another process.
     let isRemote: Bool
 
     init(
@@ -30,7 +30,7 @@ struct SpanIdentity: Sendable, Hashable {
         self.isRemote = isRemote
     }
 
-    /// The caller's span; nil if what it said is malformed.
+    /// Parses the caller's span; nil if its fields are malformed.
     init?(_ context: TraceContext) {
         guard let high = UInt64(context.traceID.prefix(16), radix: 16),
             let low = UInt64(context.traceID.suffix(16), radix: 16), let span = UInt64(context.spanID, radix: 16)
@@ -45,7 +45,7 @@ struct SpanIdentity: Sendable, Hashable {
         )
     }
 
-    /// As `traceparent` says it (W3C Trace Context, section 3.2).
+    /// The value of `traceparent` (W3C Trace Context, section 3.2).
     var traceParent: String {
         "00-\(Self.hex(traceHigh))\(Self.hex(traceLow))-\(Self.hex(spanID))-\(isSampled ? "01" : "00")"
     }
@@ -61,7 +61,7 @@ extension ServiceContext {
         typealias Value = SpanIdentity
     }
 
-    /// The span that work in this context is part of.
+    /// The current span of this context.
     var spanIdentity: SpanIdentity? {
         get { self[IdentityKey.self] }
         set { self[IdentityKey.self] = newValue }

@@ -1,19 +1,19 @@
 import Tracing
 
-/// How much one span holds at most; what is past it is left out and counted, or cut.
+/// The limits of a span; data above them is dropped and counted, or cut.
 enum SpanLimits {
-    /// Attributes of a span, an event or a link.
+    /// The maximum of attributes of a span, an event or a link.
     static let attributesMax = 64
-    /// Events of a span.
+    /// The maximum of events of a span.
     static let eventsMax = 64
-    /// Links of a span.
+    /// The maximum of links of a span.
     static let linksMax = 16
-    /// Bytes of a text: a name, or the value of an attribute.
+    /// The maximum length in bytes of a name, or of an attribute's value.
     static let textBytesMax = 4096
-    /// Elements of an attribute that is an array.
+    /// The maximum of elements of an array attribute.
     static let elementsMax = 32
 
-    /// The text, cut between two characters of Unicode where it is too long.
+    /// The text, cut between two Unicode scalars if it is too long.
     static func text(_ text: String) -> String {
         guard text.utf8.count > textBytesMax else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: textBytesMax)
@@ -21,7 +21,7 @@ enum SpanLimits {
         return String(text.unicodeScalars[..<end])
     }
 
-    /// The attributes as far as they are within bounds, and how many were left out. Those that were there before stay.
+    /// The attributes within the limits, and the number of dropped ones. Earlier attributes stay.
     static func attributes(
         _ attributes: SpanAttributes,
         keeping before: SpanAttributes = [:]

@@ -1,21 +1,20 @@
 import RPCTransport
 import Synchronization
 
-/// Spans that have ended and wait to be exported: bounded, filled by any thread, emptied by the exporter.
+/// A bounded queue of ended spans that wait for export. Any thread adds spans; the exporter takes them.
 ///
-/// Nobody waits for it. It consists of several lists, each behind a lock that is only ever tried: an event loop has a list of
-/// its own (loops past the last share), so that the lock is free unless the exporter takes the list away at that moment, which
-/// is a swap of two pointers; then the next list is tried. A span that finds all of them taken, or the queue full, is dropped
-/// and counted.
+/// It never blocks. It consists of several lists, each behind a lock that is only tried. Each event loop has its own list
+/// (further loops share), so its lock is free unless the exporter is taking the list, which is a swap of two pointers; then
+/// the next list is tried. If all lists are locked, or the queue is full, the span is dropped and counted.
 final class SpanQueue: Sendable {
-    /// How many lists there are.
+    /// The number of lists.
     private static let listCount = 8
 
     private final class List: Sendable {
         let spans = Mutex<[OTLPSpan]>([])
     }
 
-    /// Spans that wait at most, those that the exporter has taken and not sent yet included.
+    /// The maximum of waiting spans, including those that the exporter has taken but not sent.
     let capacity: Int
     private let lists: [List]
     private let waiting = Atomic<Int>(0)
@@ -26,12 +25,12 @@ final class SpanQueue: Sendable {
         lists = (0..<Self.listCount).map { _ in List() }
     }
 
-    /// How many wait.
+    /// The number of waiting spans.
     var count: Int { waiting.load(ordering: .relaxed) }
-    /// How many found no room.
+    /// The number of dropped spans.
     var droppedCount: UInt64 { dropped.load(ordering: .relaxed) }
 
-    /// Takes a span, or drops it. Any thread; never waits.
+    /// Adds a span, or drops it. Any thread; never waits.
     func append(_ span: OTLPSpan) {
         guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= capacity else { return drop() }
         let first = EventLoop.current?.index ?? Int(truncatingIfNeeded: span.identity.spanID)
@@ -47,8 +46,8 @@ final class SpanQueue: Sendable {
         dropped.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Moves what waits to the end of `spans`. It counts as waiting until `release`. A list that a thread is just adding to
-    /// stays until the next time. Never waits.
+    /// Moves the waiting spans to the end of `spans`. They count as waiting until `release`. A list that a thread is adding to
+    /// is left for the next time. Never waits.
     func take(into spans: inout [OTLPSpan]) {
         for list in lists {
             var taken: [OTLPSpan] = []
@@ -58,9 +57,9 @@ final class SpanQueue: Sendable {
         }
     }
 
-    /// A list has room for so many before it grows under its lock.
+    /// The initial capacity of a list, before it grows under its lock.
     private static let reservedMax = 256
 
-    /// That many which were taken wait no more.
+    /// Reports that this number of taken spans no longer waits.
     func release(_ count: Int) { waiting.wrappingSubtract(count, ordering: .relaxed) }
 }

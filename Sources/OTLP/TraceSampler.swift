@@ -14,13 +14,13 @@ public struct TraceSampler: Sendable, Hashable {
     /// No span.
     public static let alwaysOff = TraceSampler(followsParent: false, bound: 0)
 
-    /// That share of all traces, from 0 to 1. The trace's id decides, so that processes with the same ratio agree.
+    /// This share of all traces, from 0 to 1. The trace's id decides, so that processes with the same ratio agree.
     public static func ratio(_ ratio: Double) -> TraceSampler {
         let share = min(max(ratio, 0), 1) * Double(UInt64(1) << 63)
         return TraceSampler(followsParent: false, bound: UInt64(share))
     }
 
-    /// What the parent says; the other sampler decides where there is none.
+    /// Like the parent; without a parent the other sampler decides.
     public static func parentBased(_ root: TraceSampler) -> TraceSampler {
         TraceSampler(followsParent: true, bound: root.bound)
     }
@@ -29,7 +29,7 @@ public struct TraceSampler: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - traceLow: the last 64 bits of the trace's id.
-    ///   - parentIsSampled: whether the parent is; nil without one.
+    ///   - parentIsSampled: whether the parent is sampled; nil without a parent.
     public func samples(traceLow: UInt64, parentIsSampled: Bool?) -> Bool {
         if followsParent, let parentIsSampled { return parentIsSampled }
         return traceLow >> 1 < bound

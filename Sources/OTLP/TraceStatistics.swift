@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What became of the sampled spans of a process. Any thread; every sum only grows.
+/// The outcomes of a process's sampled spans. Any thread; counters only grow.
 public final class TraceStatistics: Sendable {
     private let exportedSum = Atomic<UInt64>(0)
     private let failedSum = Atomic<UInt64>(0)
@@ -9,13 +9,13 @@ public final class TraceStatistics: Sendable {
 
     init(_ queue: SpanQueue) { self.queue = queue }
 
-    /// Spans that the collector has.
+    /// Spans that the collector accepted.
     public var exported: UInt64 { exportedSum.load(ordering: .relaxed) }
-    /// Spans that found no room in the queue.
+    /// Spans that were dropped because the queue was full.
     public var dropped: UInt64 { queue.droppedCount }
     /// Spans that could not be sent.
     public var failed: UInt64 { failedSum.load(ordering: .relaxed) }
-    /// Spans that the collector refused in a batch that it took.
+    /// Spans that the collector rejected in an accepted batch.
     public var rejected: UInt64 { rejectedSum.load(ordering: .relaxed) }
     /// Spans that wait now.
     public var waiting: Int { queue.count }

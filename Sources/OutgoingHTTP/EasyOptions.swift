@@ -1,10 +1,10 @@
 import CCurl
 import COpenSSL
 
-/// Sets the options of one handle of libcurl's, and keeps in mind whether one could not be set.
+/// Sets the options of one libcurl handle, and records whether one could not be set.
 final class EasyOptions {
     private let easy: UnsafeMutableRawPointer
-    /// Whether all were set.
+    /// Whether all options were set.
     private(set) var areSet = true
 
     init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
@@ -33,24 +33,24 @@ final class EasyOptions {
         return list
     }
 
-    /// All that a client's requests have in common, and what is asked.
+    /// Sets the common options of a client's requests, and those of this request.
     func set(_ settings: ClientSettings, _ request: PreparedRequest) {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
         let version = settings.speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         set(CURLOPT_HTTP_VERSION, Int(version))
-        // The first requests to a server that can share a connection wait for it, and don't open one each.
+        // The first requests to a server wait for a connection that they can share, instead of opening one each.
         if settings.speaksHTTP2, request.url.scheme == "https" { set(CURLOPT_PIPEWAIT, 1) }
         set(CURLOPT_USERAGENT, settings.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(settings.connectTimeout / .milliseconds(1))))
-        // Older ones are not used again: servers end them at any moment.
+        // Older connections are not used again: servers may close them at any moment.
         set(CURLOPT_MAXAGE_CONN, max(1, Int(settings.idleTime / .seconds(1))))
         setTLS()
         setProxy(request.proxy)
         set(CURLOPT_URL, request.target)
         setMethod(request)
-        // Zero would be no maximum; then what comes is looked at alone.
+        // Zero would mean no maximum; then only the received bytes are checked.
         if !request.dropsBody {
             check(ccurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(0, request.bodyBytesMax))))
         }
@@ -61,7 +61,7 @@ final class EasyOptions {
         set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         for option in [CURLOPT_SSL_VERIFYPEER, CURLOPT_PROXY_SSL_VERIFYPEER] { set(option, 1) }
         for option in [CURLOPT_SSL_VERIFYHOST, CURLOPT_PROXY_SSL_VERIFYHOST] { set(option, 2) }
-        // The trusted certificates come by the context below: libcurl would read their file on the loop, for some 20 ms.
+        // The trusted certificates come from the context below: libcurl would read their file on the loop, for some 20 ms.
         for option in [CURLOPT_CAINFO, CURLOPT_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH] {
             set(option, String?.none)
         }
@@ -75,7 +75,7 @@ final class EasyOptions {
     }
 
     private func setProxy(_ proxy: Proxy?) {
-        // Empty texts: otherwise libcurl would look into the environment at each request.
+        // Empty texts: otherwise libcurl would read the environment for each request.
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_PROXY, proxy?.place ?? "")
         guard let proxy else { return }
@@ -90,7 +90,7 @@ final class EasyOptions {
         case .get: set(CURLOPT_HTTPGET, 1)
         case .postForm(let fields): setBody(Array(FormEncoding.encode(fields).utf8))
         case .other(let method, let body, _):
-            // A POST says that there is no body, other methods say nothing of it.
+            // A POST without a body sends Content-Length: 0, other methods don't.
             if let body { setBody(body) } else if method == "POST" { setBody([]) }
             set(CURLOPT_CUSTOMREQUEST, method)
         }
@@ -109,7 +109,7 @@ final class EasyOptions {
     typealias Receiver =
         @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int
 
-    /// Sets what libcurl calls.
+    /// Sets libcurl's callbacks.
     func setFunctions(
         head: Receiver,
         body: Receiver,

@@ -1,7 +1,7 @@
-/// `application/x-www-form-urlencoded`, as forms and queries carry it.
+/// Encodes `application/x-www-form-urlencoded`, for forms and queries.
 enum FormEncoding {
-    /// Names and values in UTF-8, everything but RFC 3986's unreserved characters percent-encoded: a space is `%20`, which
-    /// both forms and queries take.
+    /// Encodes names and values in UTF-8, with all but RFC 3986's unreserved characters percent-encoded: a space is `%20`,
+    /// which both forms and queries accept.
     static func encode(_ fields: [OutgoingRequest.Field]) -> String {
         var text: [UInt8] = []
         for (index, field) in fields.enumerated() {

@@ -2,21 +2,21 @@ import CCurl
 import RPCTransport
 import Synchronization
 
-/// Sends requests by HTTP/1.1 or 2 with libcurl, on event loops: a request that is asked for on a loop of the group begins and
-/// ends there, any other on one of them in turn. TLS is 1.2 or later, and certificates are verified. Connections are kept for
-/// a few seconds, each loop its own. Any thread.
+/// Sends requests by HTTP/1.1 or 2 with libcurl, on event loops. A request from a loop of the group runs on that loop; others are
+/// distributed over the loops in turn. TLS is 1.2 or later, and certificates are verified. Each loop has its own connections, and
+/// keeps them for a few seconds. Any thread.
 ///
-/// It ends with its group: then what is under way fails. A client that nobody holds any more closes its connections.
+/// It ends with its group: requests in flight then fail. A client without references closes its connections.
 public final class HTTPSClient: OutgoingClient {
-    /// How much is done at once.
+    /// The limits of a client.
     public struct Limits: Sendable {
-        /// The most requests that are under way at once; more are refused at once.
+        /// The maximum of requests in flight; further requests fail immediately.
         public var requestsMax = 256
-        /// The most connections to one host, on all loops together; requests wait for one. At least one a loop.
+        /// The maximum of connections to one host, on all loops together; requests wait for one. At least one per loop.
         public var connectionsPerHostMax = 32
-        /// The most connections, on all loops together. At least one a loop.
+        /// The maximum of connections, on all loops together. At least one per loop.
         public var connectionsMax = 64
-        /// How long a connection that nobody uses is kept. Servers end theirs after a while, often just as it is used again.
+        /// How long an idle connection is kept. Servers close idle connections, often just as they are used again.
         public var idleTime: Duration = .seconds(5)
 
         /// The limits of a service.
@@ -29,17 +29,17 @@ public final class HTTPSClient: OutgoingClient {
     private let requestsMax: Int
     private let underWay = Atomic<Int>(0)
 
-    /// A client, which connects nothing yet.
+    /// A client; it doesn't connect yet.
     ///
     /// - Parameters:
-    ///   - userAgent: how it calls itself.
-    ///   - group: where it works.
-    ///   - limits: how much is done at once.
-    ///   - connectTimeout: how long the look-up of a name, and then a connection, may take, TLS included. A request whose time
-    ///     is shorter ends sooner.
-    ///   - trust: the authorities that servers' certificates come from.
-    ///   - proxies: the way out.
-    ///   - speaksHTTP2: whether HTTP/2 is spoken to `https` servers that can, by which requests share a connection.
+    ///   - userAgent: the value of User-Agent.
+    ///   - group: the loops that it runs on.
+    ///   - limits: its limits.
+    ///   - connectTimeout: the timeout of the look-up of a name, and then of a connection, TLS included. A request with a
+    ///     shorter timeout ends sooner.
+    ///   - trust: the trusted authorities of servers' certificates.
+    ///   - proxies: the proxies.
+    ///   - speaksHTTP2: whether to use HTTP/2 with `https` servers that support it, so that requests share a connection.
     ///   - resolver: finds the addresses of names.
     public init(
         userAgent: String,
@@ -73,10 +73,10 @@ public final class HTTPSClient: OutgoingClient {
         for part in parts { part.loop.execute { part.close() } }
     }
 
-    /// Once a process. libcurl and OpenSSL allow that from any thread, and each finds OpenSSL set up if another was first.
+    /// Set up once per process. libcurl and OpenSSL allow that from any thread, and OpenSSL may be set up already.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-    /// Sends a request and collects the whole answer.
+    /// Sends a request and collects the whole response.
     public func send(_ request: OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse {
         let prepared = try PreparedRequest(request, proxies: proxies)
         guard underWay.add(1, ordering: .relaxed).newValue <= requestsMax else {
@@ -87,8 +87,8 @@ public final class HTTPSClient: OutgoingClient {
         let loop = group.next()
         let part = parts[loop.index]
         let transfer = Transfer(prepared)
-        // Each step is taken on the loop: a cancellation comes there before the beginning, or when the request is under way, or
-        // when it is over and nobody waits.
+        // Each step runs on the loop, so a cancellation arrives there before the request begins, while it is in flight, or after its
+        // end, when no caller waits.
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { caller in
                 if loop.isCurrent {
@@ -104,7 +104,7 @@ public final class HTTPSClient: OutgoingClient {
     }
 }
 
-/// What all requests of a client have in common on a loop.
+/// The common settings of a client's requests on a loop.
 struct ClientSettings: Sendable {
     let userAgent: String
     let connectTimeout: Duration

@@ -1,13 +1,13 @@
 import RPCTransport
 
-/// The addresses of hosts, as one loop knows them. Names are asked for away from the loop, one question a host at a time, and
-/// the answers kept for a while. Loop thread.
+/// A loop's cache of hosts' addresses. Names are resolved outside the loop, with one look-up per host at a time, and the results
+/// are cached for some time. Loop thread.
 final class LoopAddresses: @unchecked Sendable {
-    // Sound because what changes is touched on the loop's thread only: the task that asks comes back by the loop's mailbox.
+    // Safe because the variables are used only on the loop's thread: the look-up's task returns through the loop's mailbox.
 
-    /// How long an answer counts.
+    /// How long a result is valid.
     static let lifetime: Duration = .seconds(60)
-    /// The most hosts that are known, then all are forgotten and asked for anew; and the most that are asked for at once.
+    /// The maximum of cached hosts, after which the cache is cleared; and the maximum of concurrent look-ups.
     static let hostsMax = 256
 
     private struct Known {
@@ -18,7 +18,7 @@ final class LoopAddresses: @unchecked Sendable {
     private let resolver: any NameResolver
     private var known: [String: Known] = [:]
     private var asked: Set<String> = []
-    /// Told of each answer, on the loop: the host and its addresses, none if nobody knows any.
+    /// Called on the loop with each result: the host and its addresses, or none if it has no address.
     var onAnswer: (String, [String]) -> Void = { _, _ in }
 
     init(loop: EventLoop, resolver: any NameResolver) {
@@ -26,21 +26,21 @@ final class LoopAddresses: @unchecked Sendable {
         self.resolver = resolver
     }
 
-    /// The addresses of a name, if they are known.
+    /// The addresses of a name, if they are cached.
     func known(_ host: String) -> [String]? {
         loop.preconditionIsCurrent()
         guard let known = known[host], known.untilNanoseconds > loop.nowNanoseconds else { return nil }
         return known.addresses
     }
 
-    /// Asks for a name, unless that is done already; `onAnswer` tells. False if too many are asked for.
+    /// Resolves a name, unless a look-up is running; `onAnswer` gets the result. False if there are too many look-ups.
     func ask(_ host: String) -> Bool {
         loop.preconditionIsCurrent()
         guard !asked.contains(host) else { return true }
         guard asked.count < Self.hostsMax else { return false }
         asked.insert(host)
         Task { [resolver, loop] in
-            // libcurl takes no address with a zone.
+            // libcurl doesn't accept addresses with a zone.
             let addresses = await resolver.addresses(of: host).filter { !$0.contains("%") }
             loop.execute { [self] in answered(host, addresses) }
         }
@@ -57,7 +57,7 @@ final class LoopAddresses: @unchecked Sendable {
         onAnswer(host, addresses)
     }
 
-    /// Has a name asked for anew: what is known of it led nowhere.
+    /// Removes a name from the cache, since its addresses could not be reached.
     func forget(_ host: String) {
         loop.preconditionIsCurrent()
         known[host] = nil

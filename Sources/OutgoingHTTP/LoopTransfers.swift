@@ -2,28 +2,28 @@ import CCurl
 import Glibc
 import RPCTransport
 
-/// The requests of one loop: a multi handle of libcurl's, whose files and times the loop watches. libcurl has no thread for
-/// it. The handle and its connections are there while there are requests, and for a while after.
+/// The requests of one loop: a libcurl multi handle, whose file descriptors and timeouts the loop watches, so that libcurl needs
+/// no thread. The handle and its connections exist while there are requests, and for some time after.
 ///
-/// What libcurl calls on its way calls nothing of libcurl's multi handle. Loop thread, but for `init`.
+/// libcurl's callbacks don't call functions of the multi handle. Loop thread, but for `init`.
 final class LoopTransfers: @unchecked Sendable {
-    // Sound because what changes is touched on the loop's thread only, which each entry from outside checks.
+    // Safe because the variables are used only on the loop's thread, which each entry point checks.
 
     let loop: EventLoop
     private let settings: ClientSettings
     private let addresses: LoopAddresses
     private var multi: UnsafeMutableRawPointer?
     private var watches: [Int32: FileWatch] = [:]
-    /// When libcurl wants to be called.
+    /// When libcurl must be called.
     private var timer: LoopTimer?
-    /// Ends connections that nobody uses.
+    /// Closes idle connections.
     private var idleTimer: LoopTimer?
     /// Requests that wait for addresses.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
-    /// Requests that libcurl works for, by their handles.
+    /// Requests in libcurl, by their handles.
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The names with ports whose addresses the multi handle was told.
-    private var told: Set<String> = []
+    /// The names with ports whose addresses the multi handle has.
+    private var resolved: Set<String> = []
     private var isClosed = false
 
     init(loop: EventLoop, settings: ClientSettings) {
@@ -35,7 +35,7 @@ final class LoopTransfers: @unchecked Sendable {
 
     // MARK: Begin and end
 
-    /// Begins a request; its caller is resumed once, whatever happens.
+    /// Begins a request; its caller is always resumed, exactly once.
     func begin(
         _ transfer: Transfer,
         _ caller: CheckedContinuation<Result<OutgoingResponse, OutgoingHTTPError>, Never>
@@ -50,12 +50,12 @@ final class LoopTransfers: @unchecked Sendable {
         let hop = transfer.request.nextHop
         guard hop.host.address == nil else { return start(transfer, left, []) }
         if let addresses = addresses.known(hop.host.text) { return start(transfer, left, resolution(hop, addresses)) }
-        guard addresses.ask(hop.host.text) else { return end(transfer, .connection("too many names are asked for")) }
+        guard addresses.ask(hop.host.text) else { return end(transfer, .connection("too many look-ups of names")) }
         waiting[ObjectIdentifier(transfer)] = transfer
         setTimer(of: transfer, min(left, settings.connectTimeout))
     }
 
-    /// Goes on with the requests that waited for a host's addresses, whose time isn't up.
+    /// Continues the requests that waited for a host's addresses and haven't timed out.
     private func answered(_ host: String, _ addresses: [String]) {
         for transfer in waiting.values where transfer.request.nextHop.host.text == host {
             waiting[ObjectIdentifier(transfer)] = nil
@@ -74,7 +74,7 @@ final class LoopTransfers: @unchecked Sendable {
         if transfer.caller != nil { end(transfer, .cancelled) }
     }
 
-    /// Ends all requests and connections, for good.
+    /// Ends all requests and connections; afterwards no more begin.
     func close() {
         loop.preconditionIsCurrent()
         isClosed = true
@@ -112,11 +112,11 @@ final class LoopTransfers: @unchecked Sendable {
         waiting[ObjectIdentifier(transfer)] = nil
         if let easy = transfer.easy {
             running[easy] = nil
-            // Fails for a handle that was not added, and then nothing is to be done.
+            // Fails for a handle that was not added, which needs no removal.
             if let multi { curl_multi_remove_handle(multi, easy) }
             transfer.release()
         }
-        // Addresses that lead nowhere may be those of yesterday.
+        // Addresses that can't be reached may be out of date.
         if case .failure = result, !transfer.mayHaveBeenSent { addresses.forget(transfer.request.nextHop.host.text) }
         let caller = transfer.caller
         transfer.caller = nil
@@ -160,7 +160,7 @@ final class LoopTransfers: @unchecked Sendable {
         return multi
     }
 
-    /// Ends all connections. No request may be running.
+    /// Closes all connections. No request may be in flight.
     private func closeMulti() {
         idleTimer?.cancel()
         idleTimer = nil
@@ -171,18 +171,18 @@ final class LoopTransfers: @unchecked Sendable {
         timer = nil
         for watch in watches.values { watch.cancel() }
         watches = [:]
-        told = []
+        resolved = []
         loop.closed(self)
     }
 
-    /// Hands an event of a file, or that its time has come, to libcurl, and ends what that has ended.
+    /// Passes an event of a file descriptor, or a timeout, to libcurl, and completes the requests that it has ended.
     private func act(_ socket: Int32, _ events: Int32) {
         guard let multi else { return }
         var runningCount: Int32 = 0
         check(curl_multi_socket_action(multi, socket, events, &runningCount))
     }
 
-    /// Looks at what libcurl has ended. If its handle is beyond repair, everything ends.
+    /// Completes the requests that libcurl has ended. If its handle is unusable, all requests end.
     private func check(_ code: CURLMcode) {
         guard code == CURLM_OK else {
             let words = String(cString: curl_multi_strerror(code))
@@ -197,13 +197,13 @@ final class LoopTransfers: @unchecked Sendable {
         }
     }
 
-    // MARK: What libcurl calls
+    // MARK: libcurl's callbacks
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> LoopTransfers? {
         context.map { Unmanaged<LoopTransfers>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Watches a file, changes what for, or ends the watch. -1 ends the whole handle.
+    /// Watches a file descriptor, changes the watched events, or ends the watch. -1 ends the whole handle.
     private func watch(_ socket: Int32, _ what: Int32) -> Int32 {
         // CURL_POLL_IN and _OUT, and CURL_CSELECT_IN, _OUT and _ERR below, are the bits of FileInterest.
         guard what != CURL_POLL_REMOVE else {
@@ -236,7 +236,7 @@ final class LoopTransfers: @unchecked Sendable {
         return 0
     }
 
-    /// Closes a connection's file, and ends its watch before: the number may be another's in a moment.
+    /// Closes a connection's file descriptor, and ends its watch first, since the number may be reused immediately.
     static func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: Int32) -> Int32 {
         from(context)?.watches.removeValue(forKey: socket)?.cancel()
         return Glibc.close(socket)
@@ -244,14 +244,14 @@ final class LoopTransfers: @unchecked Sendable {
 
     // MARK: Names
 
-    /// What tells libcurl a name's addresses, so that it never asks: it would on a thread of its own, and wait for that.
+    /// The option with a name's addresses, so that libcurl never resolves it: it would use a thread, and wait for it.
     private func resolution(_ hop: PreparedRequest.Hop, _ addresses: [String]) -> [String] {
         let place = "\(hop.host.text):\(hop.port)"
         var lines: [String] = []
-        if !told.contains(place), told.count >= LoopAddresses.hostsMax, let other = told.popFirst() {
+        if !resolved.contains(place), resolved.count >= LoopAddresses.hostsMax, let other = resolved.popFirst() {
             lines.append("-\(other)")
         }
-        told.insert(place)
+        resolved.insert(place)
         let list = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
         return lines + ["\(place):\(list)"]
     }

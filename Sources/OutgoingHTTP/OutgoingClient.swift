@@ -1,10 +1,10 @@
-/// Sends requests to the servers of others. All that a service asks of strangers goes through one of these.
+/// Sends requests to external servers. All outgoing requests of a service use such a client.
 public protocol OutgoingClient: Sendable {
-    /// Sends a request and collects the whole answer. Bounded in time and size by the request.
+    /// Sends a request and collects the whole response. The request has limits for time and size.
     ///
-    /// Redirects are not followed: only the host that was configured can answer. An answer of any status is an answer.
+    /// Redirects are not followed, so that only the configured host can respond. A response of any status is returned.
     ///
-    /// - Throws: ``OutgoingHTTPError``, which tells whether the server may have seen the request. If the task is cancelled the
-    ///   cause is ``OutgoingHTTPError/Cause/cancelled``.
+    /// - Throws: ``OutgoingHTTPError``, which says whether the server may have received the request. If the task is cancelled,
+    ///   the cause is ``OutgoingHTTPError/Cause/cancelled``.
     func send(_ request: OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse
 }

@@ -1,27 +1,27 @@
-/// Why there is no answer. Holds neither the URL's query nor anything of a body.
+/// Why a request failed. Contains neither the URL's query nor any part of a body.
 public struct OutgoingHTTPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong.
+    /// The cause of a failure.
     public enum Cause: Sendable, Hashable {
-        /// The URL is none that can be asked.
+        /// The URL is invalid.
         case url
-        /// ``HTTPSClient/requestsMax`` requests are under way.
+        /// ``HTTPSClient/requestsMax`` requests are in flight.
         case overloaded
-        /// The request's time was up.
+        /// The request timed out.
         case timeout
-        /// There is no connection, or it broke: refused, no address, a certificate that isn't trusted, no HTTP.
+        /// The connection failed or broke: refused, no address, a certificate that isn't trusted, not HTTP.
         case connection(String)
-        /// The host has no address but such as the request may not reach; nothing was sent to any.
+        /// The host has only addresses that the request may not use; nothing was sent.
         case addressNotPublic
-        /// The answer's body is longer than the request allows.
+        /// The body of the response is longer than the request allows.
         case bodyTooLarge
-        /// The task that asked was cancelled.
+        /// The calling task was cancelled.
         case cancelled
     }
 
-    /// What went wrong.
+    /// The cause of a failure.
     public let cause: Cause
-    /// Whether the server may have seen the request and done what it asks. If false it surely has not, so that it may be sent
-    /// again whatever it does.
+    /// Whether the server may have received and processed the request. If false it has not, so that the request may be
+    /// retried even if it isn't idempotent.
     public let mayHaveBeenSent: Bool
 
     /// An error.
@@ -30,17 +30,17 @@ public struct OutgoingHTTPError: Error, Sendable, Hashable, CustomStringConverti
         self.mayHaveBeenSent = mayHaveBeenSent
     }
 
-    /// The error in a few words.
+    /// A short description.
     public var description: String {
         let words =
             switch cause {
-            case .url: "not a URL that can be asked"
-            case .overloaded: "too many requests are under way"
-            case .timeout: "no answer in time"
+            case .url: "not a valid URL"
+            case .overloaded: "too many requests are in flight"
+            case .timeout: "no response in time"
             case .connection(let text): "no connection: \(text)"
-            case .addressNotPublic: "the host's address is private, and nothing private may be asked"
-            case .bodyTooLarge: "the answer is too long"
-            case .cancelled: "given up by who asked"
+            case .addressNotPublic: "the host's address is private, which is not allowed"
+            case .bodyTooLarge: "the response is too long"
+            case .cancelled: "cancelled by the caller"
             }
         return mayHaveBeenSent ? words + " (the request may have been sent)" : words
     }

@@ -1,11 +1,11 @@
-/// A request to somebody else's server.
+/// A request to an external server.
 public struct OutgoingRequest: Sendable, CustomStringConvertible {
     /// A name with a value: of a header, a query or a form.
     public typealias Field = (name: String, value: String)
 
-    /// What is asked.
+    /// The method, with its parameters or body.
     public enum Method: Sendable {
-        /// GET, with these added to the URL's query.
+        /// GET, with these parameters added to the URL's query.
         case get(query: [Field] = [])
         /// POST of a form (`application/x-www-form-urlencoded`).
         case postForm([Field])
@@ -13,36 +13,36 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         case other(String, body: [UInt8]? = nil, mediaType: String = "application/json")
     }
 
-    /// Where a request may go.
+    /// The addresses that a request may use.
     public enum Reach: Sendable {
-        /// Anywhere.
+        /// All addresses.
         case anywhere
-        /// To ``PublicAddress``es alone, by whatever name. It is the address that is connected to which counts. Where a proxy is
-        /// asked to go there, the proxy decides.
+        /// Only ``PublicAddress``es. The address of the connection is checked, whatever the host's name is. If a proxy makes the
+        /// connection, the proxy decides.
         case publicAddresses
     }
 
-    /// What becomes of the body of an answer.
+    /// What to do with the body of a response.
     public enum Body: Sendable {
-        /// It is collected; without the whole of it there is no answer.
+        /// Collect it; an incomplete body is an error.
         case collected
-        /// Nobody wants it: the head is the answer. So much as the request allows is read, so that the connection may be used again.
+        /// Drop it: the response is its head. As much of the body is read as the request allows, to keep the connection usable.
         case dropped
     }
 
     /// The URL, `https` or `http`.
     public let url: String
-    /// What is asked.
+    /// The method, with its parameters or body.
     public let method: Method
-    /// Headers besides those that the client adds. Values must be visible ASCII and spaces.
+    /// Additional headers. Values must be visible ASCII and spaces.
     public let headers: [Field]
-    /// How long the whole call may take, from the wait for a connection to the end of the body.
+    /// The timeout of the whole call, from the wait for a connection to the end of the body.
     public let timeout: Duration
-    /// The longest body of an answer, in bytes.
+    /// The maximum length of the response's body in bytes.
     public let bodyBytesMax: Int
-    /// What becomes of it.
+    /// What to do with the body.
     public let body: Body
-    /// Where it may go.
+    /// The addresses that it may use.
     public let reach: Reach
 
     /// A request.
@@ -64,7 +64,7 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         self.reach = reach
     }
 
-    /// The method and the URL without its query, where tokens stand.
+    /// The method and the URL without its query, which may contain tokens.
     public var description: String {
         let place = url.prefix { $0 != "?" && $0 != "#" }
         return switch method {
@@ -80,7 +80,7 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         return url + (url.contains("?") ? "&" : "?") + FormEncoding.encode(query)
     }
 
-    /// Whether sending it twice does no more than sending it once, by its method (RFC 9110 section 9.2.2).
+    /// Whether its method is idempotent (RFC 9110 section 9.2.2).
     var isIdempotent: Bool {
         switch method {
         case .get: true

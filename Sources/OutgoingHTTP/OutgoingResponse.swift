@@ -1,15 +1,15 @@
-/// A server's answer.
+/// A server's response.
 public struct OutgoingResponse: Sendable {
     /// The HTTP status.
     public let status: Int
     /// The headers, names in lower case.
     public let headers: [OutgoingRequest.Field]
-    /// The body, whole.
+    /// The whole body.
     public let body: [UInt8]
 
-    /// An answer.
+    /// A response.
     ///
-    /// - Parameter headers: names in any case.
+    /// - Parameter headers: names in upper or lower case.
     public init(status: Int, headers: [OutgoingRequest.Field] = [], body: [UInt8]) {
         self.status = status
         self.headers = headers.map { ($0.name.lowercased(), $0.value) }

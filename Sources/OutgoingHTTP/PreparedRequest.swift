@@ -1,23 +1,23 @@
-/// A request that was found in order, and how it goes out.
+/// A checked request, with its route.
 struct PreparedRequest: Sendable {
     let method: OutgoingRequest.Method
     let target: String
     let url: RequestURL
     let proxy: Proxy?
-    /// Header lines, as libcurl takes them.
+    /// Header lines in libcurl's format.
     let headerLines: [String]
     let timeout: Duration
     let bodyBytesMax: Int
     let dropsBody: Bool
-    /// Whether it is for us to keep it from private addresses.
+    /// Whether the client must keep it from private addresses.
     let staysPublic: Bool
     let isIdempotent: Bool
 
-    /// The longest time of a request; a longer one counts as this.
+    /// The maximum timeout of a request; a longer one counts as this.
     private static let timeoutMax: Duration = .seconds(86_400)
     private static let noURL = OutgoingHTTPError(.url, mayHaveBeenSent: false)
 
-    /// Throws if there is no way to ask that.
+    /// Throws if the request is invalid.
     init(_ request: OutgoingRequest, proxies: ProxySettings) throws(OutgoingHTTPError) {
         target = request.target
         guard let url = RequestURL(target) else { throw Self.noURL }
@@ -38,16 +38,16 @@ struct PreparedRequest: Sendable {
             guard Self.isToken(header.name), header.value.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
                 throw OutgoingHTTPError(.connection("a header field cannot be sent"), mayHaveBeenSent: false)
             }
-            // A field without a value: libcurl would take the colon for a wish to leave the field out.
+            // A field without a value: with a colon libcurl would omit the field.
             headerLines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
         }
         self.headerLines = headerLines
     }
 
-    /// A host that is connected to, and its port.
+    /// The host and port of a connection.
     typealias Hop = (host: RequestURL.Host, port: Int)
 
-    /// Where the connection goes: to the proxy, or to the server itself.
+    /// The target of the connection: the proxy, or the server itself.
     var nextHop: Hop { proxy.map { ($0.host, $0.port) } ?? (url.host, url.port) }
 
     /// Whether a text is a token (RFC 9110 section 5.6.2).

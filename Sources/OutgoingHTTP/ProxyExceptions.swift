@@ -1,9 +1,9 @@
 import Glibc
 
-/// The hosts that NO_PROXY names: `*` for all, or a list of names, which stand for what is below them too, addresses, and networks
-/// (`10.0.0.0/8`), each with or without a port.
+/// The hosts in NO_PROXY: `*` for all, or a list of names, which include their subdomains, addresses, and networks (`10.0.0.0/8`),
+/// each with or without a port.
 public struct ProxyExceptions: Sendable, Hashable {
-    /// The most entries that count; more are left out.
+    /// The maximum of entries; more are ignored.
     static let entriesMax = 256
 
     private enum Place: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     }
     private let entries: [Entry]
 
-    /// What the variable says, with commas or spaces between; what makes no sense is left out, as everybody does.
+    /// Parses the variable, separated by commas or spaces; invalid entries are ignored, as is usual.
     public init(_ text: String) {
         let words = text.lowercased().split { $0 == "," || $0 == " " }
         entries = words.prefix(Self.entriesMax).compactMap { Self.entry($0) }
@@ -37,7 +37,7 @@ public struct ProxyExceptions: Sendable, Hashable {
         return name.isEmpty ? nil : Entry(place: .name(String(name)), port: port)
     }
 
-    /// An address, or an address with the number of its leading bits that count.
+    /// An address, or a network: an address with the length of its prefix.
     private static func network(_ word: Substring) -> Place? {
         let parts = word.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard var text = parts.first else { return nil }
@@ -48,7 +48,7 @@ public struct ProxyExceptions: Sendable, Hashable {
         return .network(address, bits: bits)
     }
 
-    /// Whether a URL's host is asked without a proxy.
+    /// Whether a URL's host is connected to without a proxy.
     func contain(_ url: RequestURL) -> Bool {
         entries.contains { entry in
             guard entry.port == nil || entry.port == url.port else { return false }
@@ -69,7 +69,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     }
 }
 
-/// The bytes of an address in digits, 4 or 16; nil if the text is none.
+/// The bytes of a numeric address, 4 or 16; nil if the text isn't one.
 func addressBytes(_ text: String) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
         var bytes = [UInt8](repeating: 0, count: count)

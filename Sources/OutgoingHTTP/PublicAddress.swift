@@ -1,13 +1,13 @@
 import Glibc
 
-/// Which addresses of the Internet stand for a machine that anybody may reach, by IANA's registries of special-purpose addresses (RFC
-/// 6890) as of 2026.
+/// Decides whether an address is public, that is, globally reachable by IANA's registries of special-purpose addresses (RFC 6890) as
+/// of 2026.
 public enum PublicAddress {
-    /// Whether an address in digits is public; nil for a text that is none.
+    /// Whether a numeric address is public; nil if the text isn't one.
     public static func isPublic(_ text: String) -> Bool? { addressBytes(text).map { contains($0) } }
 
-    /// Whether an address of 4 or 16 bytes is public: not of this machine, a private network, a link, a carrier's NAT, a group
-    /// of receivers, an example or a reserved block. Of an IPv6 address that carries an IPv4 address, that one counts too.
+    /// Whether an address of 4 or 16 bytes is public: not loopback, private, link-local, a carrier's NAT, multicast, for
+    /// documentation or reserved. An IPv4 address within an IPv6 address is checked too.
     static func contains(_ address: [UInt8]) -> Bool {
         switch address.count {
         case 4: !specialIPv4.contains { $0.contains(address) }
@@ -33,7 +33,7 @@ public enum PublicAddress {
 
     // MARK: - Blocks
 
-    /// The addresses whose first bits are these.
+    /// A block: the addresses with this prefix.
     private struct Block {
         let prefix: [UInt8]
         let bits: Int
@@ -54,17 +54,17 @@ public enum PublicAddress {
         Block(24, 198, 51, 100), Block(24, 203, 0, 113), Block(4, 224), Block(4, 240),
     ]
 
-    /// What is given out of the addresses of single machines (RFC 4291 section 2.4); the rest of IPv6 is none of these.
+    /// The global unicast addresses that are assigned (RFC 4291 section 2.4); the rest of IPv6 is not public.
     private static let unicastIPv6 = Block(3, 0x20)
-    /// Protocols with Teredo and tests among them, examples, and 3fff::/20 for examples too.
+    /// Protocol assignments, with Teredo and benchmarking, and documentation, including 3fff::/20.
     private static let specialIPv6 = [
         Block(23, 0x20, 0x01, 0x00), Block(32, 0x20, 0x01, 0x0d, 0xb8), Block(20, 0x3f, 0xff, 0x00),
     ]
-    /// ::ffff:0:0/96, an IPv4 address as a socket for both says it, and 64:ff9b::/96, of a translator (RFC 6052).
+    /// ::ffff:0:0/96, IPv4-mapped addresses, and 64:ff9b::/96, of translators (RFC 6052).
     private static let carriersOfIPv4 = [
         Block(96, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff), Block(96, 0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0),
     ]
-    /// 2002::/16, of a tunnel (RFC 3056).
+    /// 2002::/16, of 6to4 tunnels (RFC 3056).
     private static let tunnelOfIPv4 = Block(16, 0x20, 0x02)
 
     private static func containsIPv6(_ address: [UInt8]) -> Bool {

@@ -1,18 +1,18 @@
 import CCurl
 
-/// A URL that can be asked, taken apart by libcurl itself: what we look up and what it connects to are the same.
+/// A valid URL, parsed by libcurl itself, so that we look up the same host that it connects to.
 struct RequestURL {
-    /// The most bytes of a URL.
+    /// The maximum length of a URL in bytes.
     static let bytesMax = 16_384
 
-    /// A host: a name, or an address in digits.
+    /// A host: a name, or a numeric address.
     struct Host: Sendable, Hashable {
         /// In lower case, without brackets.
         let text: String
         /// The address, 4 or 16 bytes; nil for a name.
         let address: [UInt8]?
 
-        /// As it stands in a URL.
+        /// The host in the syntax of a URL.
         var inURL: String { address?.count == 16 ? "[\(text)]" : text }
 
         /// Whether it is this machine: 127.0.0.0/8, ::1 or localhost (RFC 6761 section 6.3).
@@ -29,9 +29,9 @@ struct RequestURL {
     let user: String?
     let password: String?
 
-    /// Nil for what is no `http` or `https` URL with a host, in visible ASCII.
+    /// Nil unless the text is an `http` or `https` URL with a host, in visible ASCII.
     ///
-    /// - Parameter takesUser: whether it may name a user with a password.
+    /// - Parameter takesUser: whether it may have a user and a password.
     init?(_ text: String, takesUser: Bool = false) {
         guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }), let url = curl_url() else {
             return nil
@@ -55,7 +55,7 @@ struct RequestURL {
         return String(cString: text)
     }
 
-    /// The most bytes of a host's name (RFC 1035 section 2.3.4).
+    /// The maximum length of a host's name in bytes (RFC 1035 section 2.3.4).
     private static let hostBytesMax = 253
 
     private static func host(_ text: String) -> Host? {
@@ -65,7 +65,7 @@ struct RequestURL {
             return addressBytes(inside).map { Host(text: inside, address: $0) }
         }
         if let address = addressBytes(text) { return Host(text: text, address: address) }
-        // Nothing that could end the host where libcurl is told its addresses.
+        // No characters that could end the host's name in CURLOPT_RESOLVE.
         let isName = text.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

@@ -1,18 +1,18 @@
-/// The head of an answer, from the lines that libcurl hands over one by one: those of interim answers (1xx) before it are
-/// dropped, and so are trailers behind it.
+/// The head of a response, from the lines that libcurl passes one by one. Interim responses (1xx) before it and trailers
+/// after it are dropped.
 struct ResponseHead {
-    /// The most bytes of all lines, those of interim answers and trailers included.
+    /// The maximum of bytes of all lines, those of interim responses and trailers included.
     static let bytesMax = 65_536
 
     private enum State { case before, inside, behind }
     private var state = State.before
     private var isInterim = false
     private var byteCount = 0
-    /// Whether the head of the answer itself has come to its end.
+    /// Whether the head of the final response is complete.
     var isComplete: Bool { state == .behind }
     private(set) var fields: [OutgoingRequest.Field] = []
 
-    /// Takes a line with its end. False if there is more than the maximum.
+    /// Adds a line with its end. False if the maximum is exceeded.
     mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
         byteCount += line.count
         guard byteCount <= Self.bytesMax else { return false }
@@ -34,7 +34,7 @@ struct ResponseHead {
         return true
     }
 
-    /// Whether a status line, such as `HTTP/1.1 103 Early Hints`, is of an interim answer.
+    /// Whether a status line, such as `HTTP/1.1 103 Early Hints`, is that of an interim response.
     private static func isInterim(_ line: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard let space = line.firstIndex(of: UInt8(ascii: " ")) else { return false }
         return line[(space + 1)...].first == UInt8(ascii: "1")

@@ -2,33 +2,33 @@ import CCurl
 import Glibc
 import RPCTransport
 
-/// One request on its way: first to its host's addresses, then, with a handle of libcurl's, to its answer. Whoever ends it
-/// resumes its caller; nobody does so twice.
+/// One request in flight. It first waits for its host's addresses, then, with a libcurl handle, for the response. Its end resumes
+/// the caller, exactly once.
 ///
 /// Loop thread, but for `init`.
 final class Transfer: @unchecked Sendable {
-    // Sound because what changes is touched on the loop's thread only, which its owner checks.
+    // Safe because the variables are used only on the loop's thread, which its owner checks.
 
     let request: PreparedRequest
     let deadline: ContinuousClock.Instant
-    /// Who waits for the answer; nil before the beginning, and after the end.
+    /// The caller that waits for the response; nil before the beginning, and after the end.
     var caller: CheckedContinuation<Result<OutgoingResponse, OutgoingHTTPError>, Never>?
-    /// Ends it when its time is up.
+    /// The timer of its timeout.
     var timer: LoopTimer?
     /// Whether it was cancelled before it began.
     var isCancelled = false
     private(set) var easy: UnsafeMutableRawPointer?
     private var lists: [UnsafeMutablePointer<curl_slist>] = []
     private let errorText: UnsafeMutablePointer<CChar>
-    /// How often it was about to be written to a connection.
+    /// How often libcurl was about to write it to a connection.
     private var attemptCount = 0
     private var head = ResponseHead()
     private var body: [UInt8] = []
     private var droppedCount = 0
-    /// How many sockets were opened for it, and whether one was refused for its address.
+    /// The number of sockets opened for it, and whether one was refused because of its address.
     private var socketCount = 0
     private var hasRefusedAddress = false
-    /// Why we ended it while libcurl worked for it.
+    /// Why we ended it while it was in libcurl.
     private var refusal: OutgoingHTTPError.Cause?
 
     init(_ request: PreparedRequest) {
@@ -43,15 +43,15 @@ final class Transfer: @unchecked Sendable {
         errorText.deallocate()
     }
 
-    /// Whether the server may have seen the request.
+    /// Whether the server may have received the request.
     var mayHaveBeenSent: Bool { attemptCount > 0 }
 
     /// Makes libcurl's handle. False if there is no memory.
     ///
     /// - Parameters:
-    ///   - settings: the client's.
-    ///   - resolution: lines of CURLOPT_RESOLVE for where it connects to.
-    ///   - sockets: what closes its connections, whose life is longer.
+    ///   - settings: the client's settings.
+    ///   - resolution: lines of CURLOPT_RESOLVE for the target of the connection.
+    ///   - sockets: closes its connections, which outlive the request.
     func prepare(_ settings: ClientSettings, resolution: [String], sockets: UnsafeMutableRawPointer) -> Bool {
         guard let easy = curl_easy_init() else { return false }
         self.easy = easy
@@ -81,7 +81,7 @@ final class Transfer: @unchecked Sendable {
         return options.areSet
     }
 
-    /// Frees libcurl's handle, which must belong to no multi handle any more.
+    /// Frees libcurl's handle, which must have been removed from its multi handle.
     func release() {
         if let easy { curl_easy_cleanup(easy) }
         easy = nil
@@ -93,34 +93,34 @@ final class Transfer: @unchecked Sendable {
         context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Called when there is a connection, TLS included, and the request is about to be written: until then no server can have
-    /// done what it asks.
+    /// Called when a connection is ready, TLS included, and the request is about to be written: until then no server can have
+    /// processed it.
     ///
-    /// libcurl writes it a second time where a kept connection ended without an answer. The first may have been done, so that a
-    /// second is only for what may be done twice.
+    /// libcurl writes it again if a kept connection ended without a response. The server may have processed the first, so only an
+    /// idempotent request may be written again.
     private func beforeRequest(to address: UnsafePointer<CChar>?) -> Int32 {
-        // A connection that is there may have been made for a request that may go anywhere.
+        // An existing connection may have been made for a request that may use all addresses.
         if request.staysPublic, address.flatMap({ PublicAddress.isPublic(String(cString: $0)) }) != true {
             refusal = .addressNotPublic
             return CURL_PREREQFUNC_ABORT
         }
         attemptCount += 1
         guard attemptCount > 1, !request.isIdempotent else { return CURL_PREREQFUNC_OK }
-        refusal = .connection("the connection ended before an answer")
+        refusal = .connection("the connection ended before a response")
         return CURL_PREREQFUNC_ABORT
     }
 
-    /// Called where libcurl doesn't know an address by CURLOPT_RESOLVE: for addresses in digits, which it reads itself. For a
-    /// name it would start a thread, which we don't allow.
+    /// Called if CURLOPT_RESOLVE has no address: allowed for numeric addresses, which libcurl parses itself. For a name it
+    /// would start a thread, which we don't allow.
     private func beforeResolving() -> Int32 { request.nextHop.host.address == nil ? 1 : 0 }
 
-    /// Called for each address that libcurl is about to connect to, which is the one that it does connect to: whatever name stands in
-    /// the URL, and whatever that name meant a moment ago.
+    /// Called with each address that libcurl is about to connect to. It is the address that is really used, whatever the name in the
+    /// URL is, and whatever it resolved to before.
     private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         guard let address else { return CURL_SOCKET_BAD }
         if request.staysPublic {
             let bytes = MemoryLayout<curl_sockaddr>.offset(of: \.addr).flatMap { offset in
-                // It may be longer than its type says, as all socket addresses are.
+                // The address may be longer than its type, like all socket addresses.
                 PublicAddress.bytes(of: UnsafeRawPointer(address) + offset, length: Int(address.pointee.addrlen))
             }
             guard let bytes, PublicAddress.contains(bytes) else {
@@ -136,7 +136,7 @@ final class Transfer: @unchecked Sendable {
 
     private func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard head.receive(UnsafeRawBufferPointer(start: bytes, count: count)) else {
-            refusal = .connection("the answer's header fields are too long")
+            refusal = .connection("the response's header fields are too long")
             return 0
         }
         return count
@@ -155,7 +155,7 @@ final class Transfer: @unchecked Sendable {
         return count
     }
 
-    /// What came of it, as libcurl has ended it.
+    /// The result, when libcurl has ended it.
     func result(_ code: CURLcode) -> Result<OutgoingResponse, OutgoingHTTPError> {
         var status = 0
         // libcurl takes the end of a connection within a head for the end of the head.
@@ -165,7 +165,7 @@ final class Transfer: @unchecked Sendable {
         return .success(OutgoingResponse(status: status, headers: head.fields, body: body))
     }
 
-    /// What came of it when its time is up.
+    /// The result after a timeout.
     var lateResult: Result<OutgoingResponse, OutgoingHTTPError> { result(CURLE_OPERATION_TIMEDOUT) }
 
     private func cause(_ code: CURLcode) -> OutgoingHTTPError.Cause {
@@ -175,19 +175,19 @@ final class Transfer: @unchecked Sendable {
         case CURLE_OPERATION_TIMEDOUT: .timeout
         case CURLE_FILESIZE_EXCEEDED: .bodyTooLarge
         case CURLE_URL_MALFORMAT: .url
-        case CURLE_OK: .connection("the connection ended within the answer's head")
+        case CURLE_OK: .connection("the connection ended within the response's head")
         default: .connection(words(code))
         }
     }
 
-    /// The most characters of libcurl's words.
+    /// The maximum length of libcurl's message.
     private static let wordsMax = 200
 
-    /// What libcurl says of the error: of the connection and the answer's form, never of what was sent.
+    /// libcurl's error message: about the connection and the format of the response, never about sent data.
     private func words(_ code: CURLcode) -> String {
         let special = String(cString: errorText)
         let text = special.isEmpty ? String(cString: curl_easy_strerror(code)) : special
-        // An answer may have its part in it.
+        // The message may quote the response.
         return String(decoding: text.utf8.prefix(Self.wordsMax).map { 0x20...0x7e ~= $0 ? $0 : 0x3f }, as: UTF8.self)
     }
 }

@@ -1,27 +1,27 @@
 import COpenSSL
 import Glibc
 
-/// The certificates of authorities that servers are trusted by. They are read once; whoever changes the file starts the program
-/// anew.
+/// The trusted authorities of servers' certificates. They are read once; after a change of the file the program must be
+/// restarted.
 public final class TrustStore: @unchecked Sendable {
-    // Sound because the pointer is a constant, and OpenSSL guards a store that several contexts share by a lock of its own.
+    // Safe because the pointer is a constant, and OpenSSL's own lock guards a store that several contexts share.
 
     /// A file that could not be read as certificates in PEM.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The file.
         public let path: String
-        /// The error in a few words.
-        public var description: String { "\(path) holds no certificates in PEM that can be read" }
+        /// A short description.
+        public var description: String { "\(path) has no readable certificates in PEM" }
     }
 
-    /// Where distributions keep the certificates of public authorities in one file: Debian and Ubuntu, and Fedora.
+    /// Distributions' files with the certificates of public authorities: Debian and Ubuntu, and Fedora.
     private static let systemFiles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
     let store: OpaquePointer
 
-    /// The authorities that this system trusts. Where it has no list of them, none: then no server is trusted.
+    /// The authorities that this system trusts. If it has no such file, no server is trusted.
     ///
-    /// Reads a file, which takes some 20 ms: not on a loop that serves.
+    /// Reads a file, which takes some 20 ms: don't call it on an event loop.
     public static func system() -> TrustStore {
         for path in systemFiles {
             if let store = try? TrustStore(file: path) { return store }
@@ -29,7 +29,7 @@ public final class TrustStore: @unchecked Sendable {
         return TrustStore()
     }
 
-    /// The authorities of a file in PEM, and no others. Reads it at once.
+    /// Only the authorities of a file in PEM. Reads it immediately.
     public init(file path: String) throws(Unreadable) {
         store = Self.emptyStore()
         guard X509_STORE_load_file(store, path) == 1 else {

@@ -1,7 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 
-/// An endpoint of a provider that the simulator plays.
+/// A simulated endpoint of a provider.
 struct Endpoint: Sendable, Hashable {
     let provider: Provider
     /// One of the provider's `endpoints`.
@@ -14,7 +14,7 @@ struct Endpoint: Sendable, Hashable {
 }
 
 extension Route {
-    /// A route of an endpoint: each call is counted, and misbehaves if that was ordered.
+    /// A route of an endpoint: each call is counted, and misbehaves if that was requested.
     static func of(
         _ provider: Provider,
         _ name: String,
@@ -24,7 +24,7 @@ extension Route {
         _ work: @escaping Handler
     ) -> Route {
         let endpoint = Endpoint(provider: provider, name: name)
-        precondition(provider.endpoints.contains(name), "\(name) is no endpoint of \(provider)")
+        precondition(provider.endpoints.contains(name), "\(name) is not an endpoint of \(provider)")
         return Route(method, path) { request, context in
             try await store.beginCall(endpoint).answer(context) { try await work(request, context) }
         }

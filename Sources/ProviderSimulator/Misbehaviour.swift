@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// What an endpoint does instead of responding correctly.
+/// The misbehaviour of an endpoint, instead of a correct response.
 struct Misbehaviour: Sendable, Hashable {
     /// The kind of misbehaviour.
     enum Mode: Sendable, Hashable {

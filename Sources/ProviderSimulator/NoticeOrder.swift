@@ -22,9 +22,9 @@ struct NoticeOrder: Sendable {
     /// The message's `jti`; nil for a new one.
     var identifier: String?
     var overrides: TokenOverrides
-    /// Where it is sent; nil if it is only returned.
+    /// The URL to which it is sent; nil if it is only returned.
     var target: String?
-    /// How often it is sent.
+    /// The number of times that it is sent.
     var times: Int64
 
     /// Reads a request.

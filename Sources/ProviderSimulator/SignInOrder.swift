@@ -1,7 +1,7 @@
 import HTTPJSON
 import JOSE
 
-/// Who signs in to which client, and how the tokens differ from the real provider's.
+/// A sign-in of a user to a client, with the differences of the tokens from the real provider's.
 struct SignInOrder: Sendable {
     /// The requesting SDK, where that makes a difference.
     enum SDK: String, Sendable, CaseIterable {
@@ -20,7 +20,7 @@ struct SignInOrder: Sendable {
     /// How the ID token that is issued for the code differs.
     var exchangeOverrides = TokenOverrides()
     var sdk = SDK.plain
-    /// Where the browser is redirected; nil in an app.
+    /// The URL to which the browser is redirected; nil in an app.
     var redirectURI: String?
     var challenge: CodeChallenge?
     var tellsEmail = true
@@ -58,7 +58,7 @@ struct SignInOrder: Sendable {
             input.addError("sdk", code: "INVALID", detail: "Only ios, and only Google's, differs.")
         }
         if sdk == .ios, nonce != nil {
-            input.addError("nonce", code: "INVALID", detail: "This SDK makes a nonce of its own.")
+            input.addError("nonce", code: "INVALID", detail: "This SDK makes its own nonce.")
         }
         redirectURI = input.optionalString("redirect_uri")
         Self.checkLength(redirectURI ?? "", "redirect_uri", RedirectURI.lengthMax, &input)

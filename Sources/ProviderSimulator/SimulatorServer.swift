@@ -12,7 +12,7 @@ public struct SimulatorServer: ProgramServer {
     static let listen = ConfigurationKey.address(
         "VESTIBULE_SIMULATOR_LISTEN",
         default: "127.0.0.1:7080",
-        help: "Where the provider simulator listens."
+        help: "The address that the provider simulator listens on."
     )
     static let stateFile = ConfigurationKey.optionalString(
         "VESTIBULE_SIMULATOR_STATE_FILE",

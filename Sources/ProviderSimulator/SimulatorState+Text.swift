@@ -3,14 +3,16 @@ import JOSE
 
 extension SimulatorState {
     /// Why a stored state was rejected.
-    enum Fault: Error, Hashable, CustomStringConvertible {
+    enum FormatError: Error, Hashable, CustomStringConvertible {
+        /// The text is damaged.
         case malformed
+        /// The text is of another version of the simulator.
         case unknownVersion
 
         var description: String {
             switch self {
-            case .malformed: "the state file is damaged; remove it to begin anew, with new keys"
-            case .unknownVersion: "the state file is of another version of the simulator; remove it to begin anew"
+            case .malformed: "the state file is damaged; delete it to start over with new keys"
+            case .unknownVersion: "the state file is of another version of the simulator; delete it to start over"
             }
         }
     }
@@ -25,15 +27,15 @@ extension SimulatorState {
     ///
     /// - Returns: the state, and whether it had the former format, so that it must be stored in the current one.
     static func parse(_ bytes: [UInt8]) throws -> (state: SimulatorState, isOld: Bool) {
-        guard let object = try? JSONObject(parsing: bytes, limits: limits) else { throw Fault.malformed }
+        guard let object = try? JSONObject(parsing: bytes, limits: limits) else { throw FormatError.malformed }
         switch object["version"] {
         case .integer(version): return (try parse(object), false)
         case .integer(firstVersion): return (try parseFirst(object), true)
-        default: throw Fault.unknownVersion
+        default: throw FormatError.unknownVersion
         }
     }
 
-    private static func parse(_ object: JSONObject) throws(Fault) -> SimulatorState {
+    private static func parse(_ object: JSONObject) throws(FormatError) -> SimulatorState {
         var rings: [Provider: KeyRing] = [:]
         for provider in Provider.allCases { rings[provider] = try ring(provider, object) }
         guard let tokenKey = object["token_key"]?.string.flatMap({ Base64URL.decode($0) }), tokenKey.count == 32,
@@ -68,10 +70,10 @@ extension SimulatorState {
     private static func parseFirst(_ object: JSONObject) throws -> SimulatorState {
         var rings: [Provider: KeyRing] = [.facebook: try KeyRing()]
         for provider in [Provider.apple, .google] { rings[provider] = try ring(provider, object) }
-        guard let pairs = object["seen"]?.array else { throw Fault.malformed }
+        guard let pairs = object["seen"]?.array else { throw FormatError.malformed }
         var state = SimulatorState(rings: rings)
         for pair in pairs {
-            guard let texts = pair.array?.compactMap(\.string), texts.count == 2 else { throw Fault.malformed }
+            guard let texts = pair.array?.compactMap(\.string), texts.count == 2 else { throw FormatError.malformed }
             let id = Hex.encode(SecureRandom.bytes(16))
             let grant = Grant(id: id, email: nil, isEmailVerified: false, isPrivateEmail: false)
             _ = state.meet(Acquaintance(clientID: texts[0], subject: texts[1]), grant: grant)
@@ -79,7 +81,7 @@ extension SimulatorState {
         return state
     }
 
-    private static func ring(_ provider: Provider, _ object: JSONObject) throws(Fault) -> KeyRing {
+    private static func ring(_ provider: Provider, _ object: JSONObject) throws(FormatError) -> KeyRing {
         let texts = object["keys"]?.object?[provider.rawValue]?.array?.compactMap(\.string) ?? []
         let keys = texts.compactMap { try? SigningKey(pem: $0) }
         guard keys.count == texts.count, let ring = KeyRing(keys: keys) else { throw .malformed }

@@ -5,7 +5,7 @@ struct SignInResult: Sendable {
     var idToken: String?
     var code: String?
     var accessToken: String?
-    /// What Apple sends the first time only.
+    /// The data that Apple sends only the first time.
     var user: JSONObject?
 }
 
@@ -48,7 +48,7 @@ extension SimulatorStore {
     /// Signs a person in with Google.
     func signInWithGoogle(_ order: SignInOrder) throws -> SignInResult {
         var order = order
-        // As long as the SDK's nonces; the app never learns it.
+        // The same length as the SDK's nonces; the app never gets it.
         if order.sdk == .ios { order.nonce = Base64URL.encode(environment.randomBytes(32)) }
         let code = "4/0A\(Base64URL.encode(environment.randomBytes(48)))"
         var result = SignInResult(code: code)

@@ -3,7 +3,8 @@ import Glibc
 /// The file that keeps the simulator's state from one run to the next. Only its owner can read it, since it contains keys.
 struct StateFile: Sendable {
     /// A file that could not be read or written.
-    struct Fault: Error, CustomStringConvertible {
+    struct AccessError: Error, CustomStringConvertible {
+        /// The failed operation, the path and the system's error.
         let description: String
 
         init(_ operation: String, _ path: String, errno code: Int32) {
@@ -14,14 +15,15 @@ struct StateFile: Sendable {
     /// The largest file that is read, in bytes.
     static let bytesMax = 64 << 20
 
+    /// The path of the file.
     let path: String
 
     /// The file's bytes; nil if there is no file.
-    func read() throws(Fault) -> [UInt8]? {
+    func read() throws(AccessError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw Fault("read", path, errno: errno)
+            throw AccessError("read", path, errno: errno)
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -31,18 +33,18 @@ struct StateFile: Sendable {
             if count == 0 { return bytes }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw Fault("read", path, errno: errno)
+                throw AccessError("read", path, errno: errno)
             }
             bytes += chunk[..<count]
-            guard bytes.count <= Self.bytesMax else { throw Fault("read", path, errno: EFBIG) }
+            guard bytes.count <= Self.bytesMax else { throw AccessError("read", path, errno: EFBIG) }
         }
     }
 
     /// Replaces the whole file: a crash leaves the old or the new file, never a part.
-    func write(_ bytes: [UInt8]) throws(Fault) {
+    func write(_ bytes: [UInt8]) throws(AccessError) {
         let temporary = path + ".new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR)
-        guard descriptor >= 0 else { throw Fault("write", temporary, errno: errno) }
+        guard descriptor >= 0 else { throw AccessError("write", temporary, errno: errno) }
         var offset = 0
         var code: Int32 = 0
         bytes.withUnsafeBytes { buffer in
@@ -56,7 +58,7 @@ struct StateFile: Sendable {
         if code == 0, rename(temporary, path) != 0 { code = errno }
         guard code == 0 else {
             unlink(temporary)
-            throw Fault("write", path, errno: code)
+            throw AccessError("write", path, errno: code)
         }
     }
 }

@@ -1,7 +1,7 @@
 import HTTPJSON
 import JOSE
 
-/// How a token differs from the one that the provider would issue, so that each reason to reject it can be tested.
+/// The differences of a token from a valid one, so that each reason to reject a token can be tested.
 struct TokenOverrides: Sendable {
     /// How the token is signed.
     enum Signature: String, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The head of an in-process answer: told to whoever wants the metadata, once, before the first message.
+/// The head of an in-process response: delivered to the receiver of the metadata once, before the first message.
 final class InProcessHead: Sendable {
     private let receiver: ResponseMetadata?
     private let hasBegun = Atomic(false)

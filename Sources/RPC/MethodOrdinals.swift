@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Numbers for the methods that this process knows, so that whoever keeps something for each method finds it by an index
+/// Numbers for the methods that this process knows, so that code that keeps a value for each method finds it by an index
 /// and not by its name. Each path gets its number when its descriptor is first made. Any thread.
 public enum MethodOrdinals {
     /// How many numbers there are: 0 to `max` − 1. 0 stands for every path that comes once the others are taken.

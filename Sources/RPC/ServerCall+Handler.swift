@@ -4,8 +4,8 @@ extension ServerCall {
     /// Runs a method's handler as a task of the call: here and now up to its first suspension, then on the call's
     /// executor. What it throws ends the call. `isOrigin`: whether the calls that it makes inherit from this one.
     ///
-    /// An event loop runs the jobs of its tasks in the order in which they come: the priority of a task, which the handler's
-    /// has from whoever handed the call over, puts none of them first there.
+    /// An event loop runs the jobs of its tasks in the order of their arrival. The priority of a task, which the handler's
+    /// task inherits from the task that started the call, doesn't change that order.
     ///
     /// Most calls have nothing to hand on. Theirs is a task of its own, with the handler as the first thing in it: what
     /// stands before that, or around it, makes the runtime look for the executor once more and costs an allocation.

@@ -12,8 +12,8 @@ public protocol ServerInterceptor: Sendable {
     /// Handles a streaming call, which ends when `next` returns or throws. Calls `next` if it is not overridden.
     func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws
 
-    /// What the caller is told where the one message of a request is none of its method's, so that neither of the others is
-    /// called. Where the call runs; must not wait. Says `error` if it is not overridden.
+    /// The error for the caller if the one message of a request can't be decoded as its method's. Neither of the other
+    /// functions is called then. Runs on the call's executor; must not wait. Returns `error` if it is not overridden.
     func refusal(of context: ServerContext, _ error: RPCError) -> RPCError
 }
 

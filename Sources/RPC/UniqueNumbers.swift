@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Numbers for ids: no two of a process are equal, and those of two processes are as random ones. They are no secrets: whoever
-/// has seen one may work out others. A number costs no system call, which a random one does. Any thread.
+/// Numbers for ids: no two of a process are equal, and those of two processes differ like random numbers. They are not secret: an
+/// observer of one number may compute others. Unlike a random number, a number costs no system call. Any thread.
 public enum UniqueNumbers {
     // SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014): a sum that meets every
     // number once, and a one-to-one scramble of it.

@@ -61,8 +61,8 @@ public final class RPCChannel: ClientChannel, Service {
         for channel in channels { channel.loop.execute { channel.close() } }
     }
 
-    /// An address answers one loop, so the others need not wait to connect to it again: whoever was told that the server
-    /// is there must not meet a loop that still believes the opposite.
+    /// One loop has connected to an address, so the others need not wait to connect to it again: a caller that knows that
+    /// the server is up must not get an error from a loop that still waits.
     private func connectNow(_ endpoint: Endpoint, besides index: Int) {
         for (other, channel) in channels.enumerated() where other != index {
             channel.loop.execute { channel.connectNow(endpoint) }

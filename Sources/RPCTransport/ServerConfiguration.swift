@@ -30,7 +30,7 @@ public struct ServerConfiguration: Sendable {
     public var callsMax = 20_000
     /// Bytes that clients may make the server hold, on all loops, counted as for `ConnectionLimits.bufferedBytesMax`. While a
     /// loop holds more than half of its part, no connection may hold more than an equal share of the other half, so that
-    /// those who make it hold much are refused and the others go on.
+    /// clients that make it hold much are refused and the others are still served.
     public var heldBytesMax = 256 << 20
     /// The names that the server answers to, beside addresses in digits and names without a dot such as `localhost`. A request
     /// whose `:authority` or Host is none of these gets 421 (RFC 9110 section 15.5.20), so that no web page reaches the server

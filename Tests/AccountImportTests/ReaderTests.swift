@@ -33,14 +33,14 @@ struct ReaderTests {
             "phone,name,created_at\n",
             "file, line 1: there is no column \"id\"; there are \"phone\", \"name\", \"created_at\""
         ),
-        ("id,phone,id,name,created_at\n", "file, line 1: two columns are called \"id\""),
+        ("id,phone,id,name,created_at\n", "file, line 1: two columns are named \"id\""),
         ("id,phone,name,created_at\n1,\"09,a\n2,b\n", "file, line 2: a quoted field has no end"),
         ("id,phone,name,created_at\n1,0\"9,a,\n", "file, line 2: a quote within a field that doesn't begin with one"),
         (
             "id,phone,name,created_at\n1,\"09\"1,a,\n",
-            "file, line 2: something stands between a field's last quote and the comma"
+            "file, line 2: characters between a field's last quote and the comma"
         ),
-        ("id,phone,name,created_at\r1,2,3,4\r", "file, line 1: a carriage return that no line feed follows"),
+        ("id,phone,name,created_at\r1,2,3,4\r", "file, line 1: a carriage return without a line feed"),
     ])
     func `A file that is no CSV ends the import with the line`(text: String, expected: String) {
         #expect(problem(text) == expected)

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Every allocation fails in turn: the layer's, and nghttp2's on its behalf. Whatever cannot be made is told as an error
-// or ends the call or the connection; nothing crashes, hangs or leaks.
+// Every allocation fails in turn: the layer's own, and nghttp2's for it. A failed allocation is reported as an error, or ends
+// the call or the connection; nothing crashes, hangs or leaks.
 
 enum { PATIENCE_MS = 4000 };
 
@@ -189,7 +189,7 @@ static bool refuse_requests(void) {
 
 TEST(refusals_survive_failing_allocations) { sweep(refuse_requests); }
 
-/// A flood, which is told why it ends; its socket lingers.
+/// A flood whose connection is closed with the reason; its socket lingers.
 static bool dismiss_a_flood(void) {
     rig *rig;
     rig_setup setup = rig_defaults();

@@ -216,7 +216,7 @@ TEST(a_connection_names_the_moment_of_a_deadline_and_keeps_it) {
     EXPECT_EQUAL(scene.deadlines, 1);
     EXPECT_EQUAL(scene.status, CRPC_STATUS_DEADLINE_EXCEEDED);
     run(&scene, SIZE_MAX, SIZE_MAX, SIZE_MAX);
-    EXPECT(scene.stream == NULL); // the server was told
+    EXPECT(scene.stream == NULL); // the server got the end
     end(&scene);
 }
 

@@ -378,7 +378,7 @@ TEST(a_server_may_die_at_any_stage) {
     }
 }
 
-/// A loop that is freed with a listener, a client and a call on it: all of it goes, and nobody is told.
+/// A loop that is freed with a listener, a client and a call on it: all are freed, and no callback fires.
 TEST(a_loop_frees_what_is_left_on_it) {
     rig *rig = rig_start(NULL);
     peer *client = rig_open(rig);
@@ -388,7 +388,7 @@ TEST(a_loop_frees_what_is_left_on_it) {
     crpc_loop_free(rig->loop);
     EXPECT(call->closes == 0 && rig_server_call(rig)->closes == 0 && client->closes == 0 && begun->closes == 0);
     EXPECT_EQUAL(rig_server_peer(rig)->closes, 0);
-    // The rig knows nothing of it: what it would have been told.
+    // No callback told the rig, so set what it expects at its end.
     REQUIRE(crpc_loop_new(NULL, NULL, &rig->loop) == CRPC_OK);
     rig->listener = NULL;
     call->closes = rig_server_call(rig)->closes = client->closes = begun->closes = rig_server_peer(rig)->closes = 1;

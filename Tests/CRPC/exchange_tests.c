@@ -84,7 +84,7 @@ TEST(calls_and_exchanges_of_one_path_are_told_apart) {
     EXPECT(metadata_has(call->head, call->head_length, "x-two", "2"));
     EXPECT(call->deadline_ns != 0 && call->accepts_gzip);
     EXPECT(raw_frame_has(raw_find_end(raw, 3), "grpc-status", "0"));
-    // gRPC to a path that there is not is told so in its own words.
+    // A gRPC call to an unknown path gets a gRPC status.
     raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, 5, "/no/such", NULL, NULL);
     EXPECT(raw_frame_has(wait_for_end(raw, 5), "grpc-status", "12"));
     EXPECT_EQUAL(rig->exchange_count, 1);
@@ -278,7 +278,7 @@ TEST(a_client_that_asks_before_it_sends_is_told_to_go_on) {
     raw_forget(raw);
     raw_send_data(raw, NGHTTP2_FLAG_END_STREAM, 1, "body", 4);
     expect_answer(raw, 1, "200", 4);
-    // One that is answered at once is told that.
+    // A request with an immediate response gets no 100.
     raw_send_exchange(raw, 0, 3, "POST", "/now", "expect", "100-continue");
     expect_answer(raw, 3, "200", 3);
     raw_free(raw);

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-// Floods: frames that cost us work and the sender nothing. Each ends its own connection, which is told why; what honest
-// clients do does not.
+// Floods: frames that cost us work and the sender nothing. Each flood ends its own connection, with a reason; the traffic of
+// honest clients doesn't.
 
 /// A server that gives so much credit, and none for time.
 static rig_setup with_credit(uint32_t credit) {

@@ -326,7 +326,7 @@ TEST(h1_a_slow_reader_is_told_of) {
     h1_scene_end(&scene);
 }
 
-/// Whoever may not write on is told once he may: however little is past the mark, and whether a head or a body is.
+/// A writer that must wait is notified when it may write again: even if only little is past the mark, of a head or a body.
 static void expect_room_is_told(size_t head_length, size_t queued) {
     h1_scene scene;
     h1_told *told = begin(&scene, GET);

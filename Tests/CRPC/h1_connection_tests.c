@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-// Requests and answers on one connection: what is told, what goes out, in which order, and when it ends.
+// Requests and responses on one connection: the callbacks, the sent bytes, their order, and the end.
 
 #define HOST "Host: x\r\n"
 #define GET(target) "GET " target " HTTP/1.1\r\n" HOST "\r\n"
@@ -123,7 +123,7 @@ TEST(h1_pipelined_requests_wait_for_their_turn) {
         EXPECT_EQUAL(scene.turn.stats.handlers, 1);
         EXPECT_EQUAL(h1_answer(h1_scene_last(&scene), "x"), CRPC_OK);
         EXPECT_EQUAL(h1_answer(h1_scene_last(&scene), "x"), CRPC_ERROR_CLOSED);
-        EXPECT_EQUAL(scene.told_count, i); // nobody is told from inside of that
+        EXPECT_EQUAL(scene.told_count, i); // no callback fires from inside that call
         h1_scene_turn(&scene, 0);
         EXPECT_EQUAL(h1_count_answers(&scene), i);
     }

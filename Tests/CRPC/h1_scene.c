@@ -277,7 +277,7 @@ void h1_scene_end(h1_scene *scene) {
 // ---- Looking ----
 
 h1_told *h1_scene_last(h1_scene *scene) {
-    if (scene->told_count == 0) crpc_die("no request was told of");
+    if (scene->told_count == 0) crpc_die("no request was reported");
     return scene->told[scene->told_count - 1];
 }
 

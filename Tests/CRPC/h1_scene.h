@@ -1,12 +1,12 @@
-/// Carries a server's connection of HTTP/1.x in memory, without a socket or a clock, and is its server: it records what is told
-/// of each request and answers as it is asked to.
+/// Runs a server's connection of HTTP/1.x in memory, without a socket or a clock, and is its server: it records the callbacks
+/// of each request, and responds as the test asks it to.
 #ifndef CRPC_TEST_H1_SCENE_H
 #define CRPC_TEST_H1_SCENE_H
 
 #include "http1/http1_connection.h"
 #include "http1/request.h"
 
-/// What was told of a request. Texts are copies that end with a zero.
+/// The record of a request's callbacks. Texts are copies that end with a zero.
 typedef struct h1_told {
     char *method, *target, *authority;
     char *fields;              // "name: value\n" for each
@@ -16,8 +16,8 @@ typedef struct h1_told {
     uint8_t *body;
     size_t body_length;
     unsigned body_pieces;
-    bool is_whole;             // its end was told
-    int broken;                // the error that on_exchange_broken told
+    bool is_whole;             // its end was reported
+    int broken;                // the error of on_exchange_broken
     unsigned deadlines, writables, closes;
     bool is_complete;
     crpc_exchange *exchange;   // NULL once it has ended
@@ -72,7 +72,7 @@ void h1_scene_forget_sent(h1_scene *scene);
 /// closed once.
 void h1_scene_end(h1_scene *scene);
 
-/// The last request that was told of.
+/// The last reported request.
 h1_told *h1_scene_last(h1_scene *scene);
 /// Answers by hand: 200 with a body.
 int h1_answer(h1_told *told, const char *body);

@@ -246,7 +246,7 @@ TEST(frames_and_settings_that_nobody_knows_are_ignored) {
     rig_end(rig);
 }
 
-/// After nghttp2 has failed nothing of it is used any more: what the peer is told is written by hand.
+/// After nghttp2 has failed it isn't used any more: the last frame for the peer is written by hand.
 TEST(a_client_that_makes_the_session_fail_is_told_why) {
     rig *rig = rig_start(NULL);
     raw *raw = raw_connect_silently(rig);

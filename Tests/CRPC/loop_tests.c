@@ -332,7 +332,7 @@ TEST(watches_are_level_triggered_and_their_interest_changes) {
     EXPECT_EQUAL(crpc_watch_set_interest(watch, CRPC_WRITABLE), CRPC_OK);
     crpc_loop_run(loop);
     EXPECT_BYTES(log.text, log.length, "222", 3);
-    // A hang-up is told whatever the interest.
+    // A hang-up is reported with any interest.
     log.length = 2;
     EXPECT_EQUAL(crpc_watch_set_interest(watch, 0), CRPC_OK);
     (void)close(ends[0]);

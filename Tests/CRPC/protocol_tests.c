@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-// Two protocols on one port in clear text: which is told by the first bytes. What holds for connections holds for both.
+// Two protocols on one port in clear text: the first bytes decide. The rules for connections apply to both.
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 #define GET_NOW "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -252,7 +252,7 @@ static int reset_error(const char *request) {
     EXPECT_EQUAL(exchange_send(rig_exchange(rig), "first", 5), CRPC_OK);
     UNTIL(rig, raw_count_text(raw, "first") == 1);
     exchange_reset(rig_exchange(rig));
-    int error = EAGAIN; // an error is told once
+    int error = EAGAIN; // an error is reported once
     UNTIL(rig, error != EAGAIN || (error = receive_error(raw->fd)) != EAGAIN);
     raw_free(raw);
     rig_end(rig);

@@ -319,7 +319,7 @@ TEST(refused_calls_are_resource_exhausted) {
     struct call *slow = call_open(peer, METHOD_REFUSED, 50);
     UNTIL(rig, slow->closes == 1);
     EXPECT_EQUAL(slow->status, 8);
-    rig_run_ms(rig, 80); // its deadline passes and nobody is told
+    rig_run_ms(rig, 80); // its deadline passes and no callback fires
     EXPECT_EQUAL(rig->server_call_count, 0);
     rig_end(rig);
 }

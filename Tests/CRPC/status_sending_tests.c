@@ -4,7 +4,7 @@
 
 // A status always arrives, whatever comes with it.
 
-/// Has the server finish with a status, after a message or with trailers only; what the client was told.
+/// Has the server finish with a status, after a message or with trailers only; checks the status that the client gets.
 static void finish_and_expect(const crpc_status *status, bool after_message, const char *text) {
     rig *rig = rig_start(NULL);
     peer *peer = rig_open(rig);

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// TLS with certificates that certificates.sh made: who trusts whom, and what of a failure is told.
+// TLS with certificates from certificates.sh: which peers trust each other, and the reported errors.
 
 TEST(calls_go_over_tls_1_3) {
     rig *rig = tls_start(tls_server_rules("server", NULL), tls_client_rules(NULL, "authority"), "localhost");

@@ -14,32 +14,32 @@ BY_SQL = {
     # A number whose news was lost.
     "UPDATE invites.phones SET user_id = NULL WHERE phone = (SELECT max(phone) FROM profile.phones)":
         "numbers of which invites knows another holder",
-    # A save that was acknowledged and is not there.
+    # An acknowledged save that is missing.
     "UPDATE profile.profiles SET display_name = 'Somebody Else' WHERE user_id = "
     "(SELECT user_id FROM profile.phones ORDER BY phone LIMIT 1)": "acknowledged {'display_name'",
     # An honest session that ended.
     "UPDATE identity.sessions SET revoked_at = now(), revoke_reason = 'reuse' WHERE user_id = "
     "(SELECT user_id FROM profile.phones ORDER BY phone OFFSET 1 LIMIT 1)": "an honest session ended",
-    # A sign-out that was forgotten.
+    # A lost sign-out.
     "WITH told AS (DELETE FROM identity.revocations) "
     "UPDATE identity.sessions SET revoked_at = NULL, revoke_reason = NULL, expires_at = now() + interval '1 day' "
     "WHERE revoke_reason = 'sign_out'":
         "a session that was signed out of goes on",
-    # An account's deletion that was told to all but one.
+    # An account's deletion that was delivered to all services but one.
     "INSERT INTO invites.members (group_id, member_id, user_id, added_by, added_at, linked_at) "
     "SELECT max(group_id::text)::uuid, gen_random_uuid(), (SELECT user_id FROM invites.closed_accounts LIMIT 1), "
     "gen_random_uuid(), now(), now() FROM invites.groups": "members whose account was deleted",
-    # A link that was lost.
+    # A lost link between member and user.
     "UPDATE invites.members SET user_id = NULL, linked_at = NULL WHERE member_id = ("
     "SELECT m.member_id FROM invites.members m JOIN profile.phones p ON p.phone = m.phone AND p.user_id = m.user_id "
     "ORDER BY 1 LIMIT 1)": "numbers that somebody has and that are still pending",
-    # Pending members who were forgotten.
+    # Lost pending members.
     "DELETE FROM invites.members WHERE user_id IS NULL AND group_id = (SELECT group_id FROM invites.members "
     "WHERE user_id IS NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1)": "and is not there: [",
-    # A group that nobody owns any more.
+    # A group without an owner.
     "UPDATE invites.groups SET owner_user_id = gen_random_uuid() WHERE group_id = (SELECT min(group_id::text)::uuid FROM "
     "invites.groups)": "groups whose owner is in them no more",
-    # A group that is gone.
+    # A lost group.
     "DELETE FROM invites.groups WHERE group_id = (SELECT max(group_id::text)::uuid FROM invites.groups)":
         "was acknowledged and is not there",
 }

@@ -9,9 +9,9 @@ import process_table
 from account_command import trace
 from phone import Finding
 
-# Retries of what was held up wait for seconds; a deletion is told to three services.
+# Retries of delayed work wait for seconds; a deletion is delivered to three services.
 QUIET_SECONDS = 90
-# Of a list of findings.
+# The maximum of findings of one check that are listed.
 SHOWN_MAX = 5
 # What a program says before it ends by a fault, and the database of one of ours.
 FAULT = re.compile(r"Fatal error|Sanitizer|runtime error|PANIC|deadlock detected|violates|could not serialize")
@@ -95,7 +95,7 @@ class Checks:
     # People
 
     def _sessions(self):
-        """Each phone goes on with the session that it has, and is told what was acknowledged."""
+        """Each phone's session is valid, and the phone reads its acknowledged writes."""
         for phone in self._phones:
             if phone.account is None:
                 self.findings.append(f"{phone.name} has no account at the end")
@@ -125,7 +125,7 @@ class Checks:
             self.counts["profiles"] += 1
 
     def _deleted_accounts(self):
-        """Nothing is left of them; what a provider is to be told goes behind."""
+        """Nothing is left of them; revocations at providers are delivered later."""
         end = time.monotonic() + self._quiet_seconds
         for account in self._ledger.deleted:
             while left := self._left_of(account):
@@ -211,7 +211,7 @@ class Checks:
         self._find(f"members of {group.group_id} who were put out", group.removed & set(users))
         self._find(f"members that were acknowledged and are not in {group.group_id}", self._members_told(group) - set(users))
         added = {addition.phone for addition in group.additions}
-        self._find(f"numbers in {group.group_id} that nobody was told to be added", (
+        self._find(f"numbers in {group.group_id} that were never acknowledged as added", (
             number for number in pending if number not in added))
         holder_of = {number: user_id for user_id, number in now_held.items()}
         for number in added:
@@ -227,15 +227,15 @@ class Checks:
             self.counts["numbers in groups"] += 1
 
     def _is_anothers(self, group, number, rows, holders):
-        """Whether a place by the number went with somebody, or is that of one who was confirmed or came by a link, who keep it."""
+        """Whether a membership by the number was deleted with an account, or belongs to a user who was confirmed or used a link, and keeps it."""
         return self._went_with_account(group, number, holders) or any(
             row["number"] == number and row["user_id"] in group.joined for row in rows)
 
     @staticmethod
     def _went_with_account(group, number, holders):
-        """Whether somebody may have been a member by the number and taken the place along with their account. Whoever adds the number
-        after that, and isn't told that it is still theirs, has it waited for."""
-        # Whoever left took it along, too.
+        """Whether a member by the number may have been deleted with their account. If a user adds the number after that, it is pending
+        again, unless the response says that it is still theirs."""
+        # A user who left has removed the number, too.
         if any(account.user_id in group.gone for account in holders):
             return True
         last = max((each for each in group.additions if each.phone == number), key=lambda each: each.asked_at)

@@ -102,20 +102,20 @@ class Supervisor:
         self._parts.expect_back()
 
     def restart(self, name):
-        """Ends and starts a part as whoever runs it does."""
+        """Stops and starts a program like an operator."""
         self._finish(name)
         self._parts.start(name)
         self._parts.expect_back()
 
     def end(self):
-        """Ends all programs as whoever runs them does, which they must do well."""
+        """Stops all programs like an operator; they must end with status 0."""
         for name in SERVICES:
             self._finish(name)
 
     def _finish(self, name):
         status = self._parts.end(name, signal.SIGTERM)
         if status != 0:
-            self.findings.append(f"{name} ended with {status} when it was told to")
+            self.findings.append(f"{name} ended with status {status} on SIGTERM")
 
     def _begin(self, fault):
         if fault.kind == FREEZE:

@@ -121,7 +121,7 @@ class Ledger:
             self.holdings[number].append(Holding(account, now))
 
     def prove_number(self, number, account):
-        """An account is to prove a number. Whoever typed it before and gave it up loses by it what they had by the number."""
+        """An account will prove a number. Users who typed it before and gave it up lose the memberships that they had by it."""
         with self._lock:
             self.outproved |= {
                 (holding.account.user_id, number) for holding in self.holdings.get(number, []) if holding.account is not account}

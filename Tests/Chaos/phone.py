@@ -168,7 +168,7 @@ class Phone(PlaceSteps):
         self._ledger.ended_tokens.append(token)
         answer = self._sign_in()
         if answer["user_id"] != user_id or answer["is_new_user"]:
-            raise Finding(f"whoever signed out is somebody else: {user_id}, then {answer['user_id']}")
+            raise Finding(f"a sign-in after a sign-out returned another user: {user_id}, then {answer['user_id']}")
 
     def _delete(self):
         self.ask("delete", lambda: self.app.gateway.send("DELETE", "/me", token=self.app.access_token), *DELETED)

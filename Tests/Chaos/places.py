@@ -27,8 +27,8 @@ class PlaceSteps:
     # Proofs
 
     def _prove(self, number, waits=True):
-        """By an assertion of the app's backend; the same one again until there is an answer. Whoever doesn't wait for what was accepted does
-        something else at once, which what is told behind must not undo."""
+        """By an assertion of the app's backend; retried with the same one until there is a response. A phone that doesn't wait after an
+        "accepted" response makes other calls immediately, which the later delivery must not undo."""
         self._ledger.prove_number(number, self.account)
         assertion = self._run.stack.backend.assertion(self.account.user_id, number)
         answer = self.ask("prove number", lambda: self.app.post("/me/phone-proof", {"assertion": assertion}), 200, 202)
@@ -36,7 +36,7 @@ class PlaceSteps:
             self._wait_for_number(number)
 
     def _wait_for_number(self, number):
-        """Profile was away, and is told behind."""
+        """Profile was unavailable, and gets the proof later."""
         while True:
             me = self.ask("read profile", lambda: self.app.get("/me"), 200).json
             if (me["phone_number"], me["phone_proven"]) == (number, True):
@@ -157,8 +157,8 @@ class PlaceSteps:
     # Watching
 
     def _watch(self):
-        """Reads on where it stopped, as an app does that comes to the front: each group that it made since is told, or that much was
-        missed. Whatever breaks the stream, it is asked for again with the position."""
+        """Subscribes from its last position, like an app that is opened again: it gets an event for each group that it joined since, or
+        a reset. After any failure of the stream it subscribes again with its position."""
         told, is_reset = set(), self.watched is None
         while True:
             before = len(told)
@@ -182,7 +182,7 @@ class PlaceSteps:
             if len(told) == before:
                 self._run.count(self._run.failures, failure)
             if self._run.restored_at and time.monotonic() > self._run.restored_at + self.patience_seconds:
-                raise self.finding(f"{self.account.user_id} watches and isn't told of {self.landed - told}: {failure}")
+                raise self.finding(f"{self.account.user_id} subscribes and gets no event of {self.landed - told}: {failure}")
             time.sleep(0.2)
 
     # Somebody else on the same phone

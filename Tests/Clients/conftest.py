@@ -31,8 +31,8 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def stack():
-    """`make run` as it is, which nearly all tests share, so no test may change what others meet."""
-    # The more is logged, the more could be told that should not be.
+    """An unchanged `make run`, which nearly all tests share, so no test may change it for others."""
+    # The most verbose level: it is the most likely to log a secret.
     with new_stack(VESTIBULE_LOG_LEVEL="trace") as stack:
         stack.start()
         yield stack

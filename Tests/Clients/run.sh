@@ -19,7 +19,7 @@ fi
     echo "clients: $VESTIBULE_BINARIES has no vestibule; \`make build\` makes it" >&2
     exit 1
 }
-# None found is told below, in a sentence.
+# If there is none, the error follows below.
 CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
 [ -x "$CHROMIUM" ] || {
     echo "clients: there is no Chromium; Sources/install-dependencies.sh test installs Debian's" >&2

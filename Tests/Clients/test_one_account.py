@@ -144,7 +144,7 @@ def test_nothing_of_a_dialect_reaches_around_our_rules(ways):
 
 
 def test_the_paths_of_the_apps_are_described(gateway):
-    """Whoever writes a client finds each of them in our own description."""
+    """The authors of clients find each of them in our own API description."""
     paths = gateway.get("/openapi.json").expect(200)["paths"]
     for path in (
             "/api/auth/apple", "/api/auth/refresh", "/wp-json/gread/v1/auth/apple/login",

@@ -1,4 +1,4 @@
-"""Every reason to refuse a sign-in, each provoked once as an app could meet it, and what the app is told."""
+"""Every reason to reject a sign-in, each provoked once as by an app, and the response."""
 
 import pytest
 
@@ -134,7 +134,7 @@ def test_reason(phone, stack, reason):
         body = answer.json
         # Our own routes say `code`, as WordPress does; the drivers' app has `error`.
         assert body.get("error" if "success" in body else "code") == reason
-    # Whoever was refused is not kept out, and nobody became somebody else by it.
+    # A rejected user can sign in afterwards, and gets their own account.
     credential, raw = phone.apple_with_nonce()
     answer = attempt.apple(identity_token=credential.identity_token, nonce=raw).expect(200)
     phone.keep_secret(answer["access_token"], answer["refresh_token"], answer["id_token"])

@@ -89,7 +89,7 @@ def networks(stack):
     assert [name for name, networks in joined.items() if "outside" in networks] == ["identity"], joined
     for name in ("front", "services", "data"):
         assert stack.inspect(f"vestibule_{name}")[0]["Internal"] is True, name
-    # Its metrics are told on the one network and not on the other.
+    # Its metrics are served on one network and not on the other.
     gateway, = stack.containers("gateway")
     addresses = {network.removeprefix("vestibule_"): one["IPAddress"] for network, one
                  in stack.inspect(gateway)[0]["NetworkSettings"]["Networks"].items()}

@@ -5,7 +5,7 @@
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 [ $# -eq 0 ] || {
-    echo "test-compose: takes no arguments, not '$*'; --help tells what it does" >&2
+    echo "test-compose: unknown arguments '$*'; it takes none (see --help)" >&2
     exit 2
 }
 
@@ -24,6 +24,6 @@ for command in debootstrap dockerd ip iptables strip; do
 done
 Tests/Compose/setup.sh
 docker/prebuilt.sh
-# grpcio tells of each refused handshake, of which the test makes some.
+# grpcio logs each rejected handshake, and the test makes some.
 export GRPC_VERBOSITY=NONE GLOG_minloglevel=4
 exec .venv-compose/bin/python Tests/Compose/test_compose.py

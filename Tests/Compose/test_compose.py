@@ -141,7 +141,7 @@ def prove_rotation(stack, load, note):
         said = stack.keys("rotate", *step).splitlines()
         assert len(said) == len(kinds) and all(done in line for line in said), said
         known = stack.keys("list")
-        # Each container was told by a signal, and would look by itself after five seconds.
+        # Each container got a signal; without it, it would read the folder within five seconds.
         time.sleep(2)
     states = [known.count(f"  {state}  ") for state in ("next", "current", "retired")]
     assert states == [0, len(kinds), len(kinds)], known

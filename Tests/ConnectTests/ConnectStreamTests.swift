@@ -123,7 +123,7 @@ struct ConnectStreamTests {
         let whole = try Envelope(name: "1", root: "abc").bytes
         for count in 1..<whole.count {
             let answer = try await Call(name, Self.proto, body: Array(whole.prefix(count))).answer()
-            #expect(try end(answer).contains(#""code":"invalid_argument","message":"the request ends in the midst"#))
+            #expect(try end(answer).contains(#""code":"invalid_argument","message":"the request ends within a"#))
         }
     }
 

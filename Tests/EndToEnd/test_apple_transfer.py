@@ -104,7 +104,7 @@ def count(stack, condition):
 def test_people_go_to_another_team_and_keep_their_accounts(own_stack, people, new_team):
     dry = run(own_stack, "export", "--to", NEW_TEAM, "--dry-run")
     assert (dry.returncode, dry.stdout) == (
-        0, f"{PEOPLE} people would be handed over. Apple takes the key. Nothing was changed\n"), dry.stderr
+        0, f"{PEOPLE} people would be handed over. Apple accepts the key. Nothing was changed\n"), dry.stderr
     assert run(own_stack, "export", "--to", OLD_TEAM).returncode == 1
 
     done = kill_in_the_middle(own_stack, lambda: count(own_stack, "true"), "export", "--to", NEW_TEAM)

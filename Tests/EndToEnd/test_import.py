@@ -252,7 +252,7 @@ def test_a_killed_import_continues(own_stack, tmp_path):
         lambda: stack.sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vestibule-identity' "
                           "AND query LIKE '%imported_ids%' AND state <> 'idle'") == "0", SECONDS, "its end")
     result = run(stack, tmp_path, "phone-codes", file, "--source-name", "killed", status=SOMETHING_REJECTED)
-    assert "goes on at line" in result.stdout
+    assert "continues at line" in result.stdout
     assert stack.sql(landed) == str(count - 2)
     assert told(tmp_path, "rejects") == [["102", "k100", "phone_invalid"], [f"{count - 98}", f"k{count - 100}", "phone_invalid"]]
     assert stack.sql("SELECT count(*) FROM identity.imported_ids WHERE source = 'killed'") == str(count - 2)
@@ -304,12 +304,12 @@ def test_two_programs_with_a_pipe_do_the_same(own_stack, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["elsewhere", "x.csv"], '"elsewhere" is no source: there are phone-codes, supabase, firebase, cognito'),
+    (["elsewhere", "x.csv"], '"elsewhere" is not a source; expected phone-codes, supabase, firebase, cognito'),
     (["phone-codes", "none.csv"], "none.csv: No such file or directory"),
     (["phone-codes", "empty.csv"], "empty.csv: the file is empty"),
     (["phone-codes", "other.csv"], 'other.csv, line 1: there is no column "id"; there are "a", "b"'),
     (["phone-codes", "cut.csv"], "cut.csv, line 2: a quoted field has no end"),
-    (["firebase", "other.csv"], "other.csv: this is no JSON: export with `--format=json`"),
+    (["firebase", "other.csv"], "other.csv: this is not JSON: export with `--format=json`"),
 ])
 def test_unreadable_input_is_reported(own_stack, tmp_path, arguments, says):
     (tmp_path / "empty.csv").write_text("")

@@ -371,7 +371,7 @@ def test_leaked_proof_keys_are_rejected_once_all_have_read():
         app.sign_in()
         app.complete()
         before = ring(secrets, "proof")
-        assert "gone with what they made" in rotate(secrets, "proof", "--leaked", "--confirm")
+        assert "removed, so that their tokens are invalid" in rotate(secrets, "proof", "--leaked", "--confirm")
         assert services_follow(secrets) and [key["id"] for key in ring(secrets, "proof")] != [key["id"] for key in before]
         begun, answers = time.monotonic(), []
 

@@ -69,7 +69,7 @@ static const char *const answer_heads[] = {
     "\000\013grpc-status\0010",
     "\000\013grpc-status\0015\000\014grpc-message\005oh%20",
 };
-// With zeros inside, so that their lengths are told.
+// The texts contain zeros, so their lengths are listed.
 static const size_t answer_head_lengths[] = {20, 20 + 15, 15, 15 + 20};
 
 static size_t put_head(uint8_t *target, unsigned choice, bool is_client) {

@@ -26,7 +26,7 @@ size_t fuzz_take(fuzz_input *input, size_t length, const uint8_t **bytes);
 /// One connection, without a socket and a clock: each turn takes a millisecond, so that an input does the same each time.
 typedef struct fuzz_scene {
     carrier carrier;
-    uint32_t live_calls; // that were told of and have not closed
+    uint32_t live_calls; // reported and not closed
 } fuzz_scene;
 
 void fuzz_scene_begin(fuzz_scene *scene);

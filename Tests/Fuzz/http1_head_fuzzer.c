@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <strings.h>
 
-// A head, and each beginning of it: what is said once is not taken back. Of one that is taken, rules that are written another
-// way hold, and the fields that are told are those that a plain reading finds.
+// Parses a head, and each prefix of it: a result must not change with more bytes. An accepted head must fulfil the rules, which
+// are written in another way here, and its reported fields must be those that a simple parser finds.
 
 static uint8_t room[CRPC_H1_HEAD_ROOM], other_room[CRPC_H1_HEAD_ROOM];
 

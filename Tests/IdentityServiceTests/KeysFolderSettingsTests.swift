@@ -118,7 +118,7 @@ struct KeysFolderSettingsTests {
             let services = ["VESTIBULE_IDENTITY_KEYS_FOLDER": folders.folder(of: "profile").path]
             #expect(fixture.problems(services).first?.contains("other keys than those of identity itself") == true)
             try Data("{}".utf8).write(to: URL(filePath: folder.file(.signing)))
-            #expect(fixture.problems(named).first?.contains("is no file of keys") == true)
+            #expect(fixture.problems(named).first?.contains("is not a key file") == true)
         }
     }
 

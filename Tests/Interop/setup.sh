@@ -3,7 +3,7 @@
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 [ $# -eq 0 ] || {
-    echo "Tests/Interop/setup.sh: takes no arguments, not '$*'; --help tells what it does" >&2
+    echo "Tests/Interop/setup.sh: unknown arguments '$*'; it takes none (see --help)" >&2
     exit 2
 }
 

@@ -1,4 +1,4 @@
-"""The real services, called by a foreign client: the way in from end to end.
+"""The real services, called by a foreign client: a sign-in from end to end.
 
 Needs a running stack (`make run`) whose addresses are in VESTIBULE_INTEROP_IDENTITY, _PROFILE, _INVITES and
 _SIMULATOR, each as host:port. Without them these tests are skipped; VESTIBULE_INTEROP_REQUIRED=1, which CI sets, makes

@@ -72,7 +72,7 @@ struct KeyFolderTests {
     }
 
     @Test(arguments: [
-        ("no JSON", "is no file of keys"), (#"{"format":2,"kind":"signing","keys":[]}"#, "another version"),
+        ("no JSON", "is not a key file"), (#"{"format":2,"kind":"signing","keys":[]}"#, "another version"),
         (#"{"format":1,"kind":"refresh","keys":[]}"#, "another kind"),
         (#"{"format":1,"kind":"signing","keys":[]}"#, "exactly one current"),
         (#"{"format":1,"kind":"signing","keys":[{"id":"a","state":"old","since":1,"key":"x"}]}"#, "cannot be read"),

@@ -87,7 +87,7 @@ def parse_options():
     parser.add_argument(
         "--revocations", type=int, default=10_000, help="sessions that are ended one by one (%(default)s)")
     parser.add_argument(
-        "--deletions", type=int, default=100_000, help="accounts whose deletion is told (%(default)s)")
+        "--deletions", type=int, default=100_000, help="accounts that are deleted (%(default)s)")
     parser.add_argument("--rows", type=int, default=10_000_000, help="rows that the large tables have (%(default)s)")
     parser.add_argument("--imports", type=int, default=1_000_000, help="accounts that are imported (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")

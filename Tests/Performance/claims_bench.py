@@ -28,7 +28,7 @@ PHONES, STRIDE = 10_000_000, 6_180_338
 # Far from ours, so that each takes numbers and makes profiles that the other doesn't.
 PEER_FIRST_PHONE = 639_180_000_000
 DRAIN_SECONDS_MAX = 60
-# Delivery keeps up: what is to be told and was not, when the last save is answered, is less than so much of a second's saves.
+# Delivery keeps up: when the last save has returned, fewer events are undelivered than the saves of this many seconds.
 BEHIND_SECONDS_MAX = 1
 SQL_SECONDS_MAX = 600
 # What ProfileStore.update sends for somebody without a profile, in its order: one transaction.
@@ -74,11 +74,11 @@ def waiting(stack):
 
 
 def drained_seconds(stack):
-    """Waits until invites was told of all."""
+    """Waits until all events are delivered to invites."""
     began = time.monotonic()
     while waiting(stack):
         if time.monotonic() - began > DRAIN_SECONDS_MAX:
-            raise BenchError(f"{waiting(stack)} numbers are still to be told after {DRAIN_SECONDS_MAX} s")
+            raise BenchError(f"{waiting(stack)} numbers are still undelivered after {DRAIN_SECONDS_MAX} s")
         time.sleep(0.02)
     return time.monotonic() - began
 
@@ -91,7 +91,7 @@ def _pgbench(stack, options, script):
     rate = re.search(r"tps = ([\d.]+) \(without", text)
     if not rate:
         raise BenchError(f"pgbench: {text[-300:]}")
-    # What it wrote is not to be told: it is no work of ours.
+    # Its rows are not our work, and must not be delivered.
     stack.sql(f"DELETE FROM profile.work WHERE key::bigint >= {PEER_FIRST_PHONE}", timeout_seconds=SQL_SECONDS_MAX)
     return float(rate[1])
 
@@ -123,19 +123,19 @@ def measure(options, scratch):
             saved = _check_seated(stack, saved, total["succeeded"])
             theirs.append(_pgbench(stack, options, script))
             options.say(
-                f"claim-phone {turn + 1}/{options.rounds} ours {rates[-1]:9,.0f} saves/s, {behind[-1]:,} not told at the end, "
-                f"told {drains[-1]:.2f} s later   pgbench {theirs[-1]:9,.0f}/s")
+                f"claim-phone {turn + 1}/{options.rounds} ours {rates[-1]:9,.0f} saves/s, {behind[-1]:,} undelivered at the end, "
+                f"delivered {drains[-1]:.2f} s later   pgbench {theirs[-1]:9,.0f}/s")
     rate, peer = statistics.median(rates), statistics.median(theirs)
     ratio, late = rate / peer, statistics.median(behind) / rate
     return [
         Figure("UpdateProfile with a number that a group awaits", f"{rate:,.0f} /s", "",
                f"p50 {statistics.median(latencies):.1f} ms, {WORKERS} in flight, each person seated; {ratio:.2f} × pgbench"),
         Figure(f"pgbench, the statements of the save alone, -c {WORKERS} -j 2 -M prepared", f"{peer:,.0f} /s", "", ""),
-        Figure("not told to invites when the last save was answered", f"{statistics.median(behind):,.0f}", "",
-               f"{late * 1000:.0f} ms of saves; the last of them told {statistics.median(drains) * 1000:.0f} ms later"),
+        Figure("undelivered to invites after the last save", f"{statistics.median(behind):,.0f}", "",
+               f"{late * 1000:.0f} ms of saves; the last was delivered {statistics.median(drains) * 1000:.0f} ms later"),
     ], [
         Bar("saves of a number over pgbench's", f"{ratio:.2f} ×", f"at least {RATIO_MIN} ×", ratio >= RATIO_MIN),
-        Bar("saves that wait to be told at the end of a run, in time", f"{late:.2f} s", f"under {BEHIND_SECONDS_MAX} s",
+        Bar("undelivered saves at the end of a run, in time", f"{late:.2f} s", f"under {BEHIND_SECONDS_MAX} s",
             late < BEHIND_SECONDS_MAX),
     ], [
         "Claims: UpdateProfile with a name and a number that nobody has and a group awaits, each by an account of its own, without a profile until "

@@ -1,7 +1,7 @@
-"""Deletions that wait, while people sign in: what their news costs everybody else.
+"""Deletions that are delivered while users sign in: their cost for sign-ins.
 
-So many accounts have just been deleted at identity, and profile and invites, each of which has a number, a profile and a group of
-theirs, are yet to be told. Sign-ins come at a fixed rate, before and meanwhile, all on the same cores; beside them nothing is pinned.
+Accounts have just been deleted at identity. Profile and invites have a number, a profile and a group of each, and are notified one by
+one. Sign-ins are made at a fixed rate, before and meanwhile, all on the same cores; nothing is pinned.
 """
 
 import os
@@ -67,24 +67,24 @@ def _sign_ins(stack, options):
 
 
 def _drained(stack, options, usual_count):
-    """Runs of sign-ins until nobody waits to be told any more; those that ended before that."""
+    """Runs of sign-ins until all deletions are delivered; returns those that ended before."""
     began, found = time.monotonic(), []
     while True:
         run = _sign_ins(stack, options)
         waiting = _waiting(stack)
         if waiting:
             found.append(run)
-            options.say(f"{waiting:9,} to be told   sign-ins p99 {run[0]:6.1f} ms, median {run[1]:5.1f} ms")
+            options.say(f"{waiting:9,} undelivered   sign-ins p99 {run[0]:6.1f} ms, median {run[1]:5.1f} ms")
         elif found:
             return found
         else:
-            raise BenchError(f"all were told within one run of {SIGN_INS_PER_SECOND} sign-ins a second: more deletions are needed")
+            raise BenchError(f"all were delivered within one run of {SIGN_INS_PER_SECOND} sign-ins per second: more deletions are needed")
         if time.monotonic() - began > DRAIN_SECONDS_MAX:
-            raise BenchError(f"{waiting} are still to be told after {DRAIN_SECONDS_MAX} seconds, {usual_count} were to be")
+            raise BenchError(f"{waiting} of {usual_count} are still undelivered after {DRAIN_SECONDS_MAX} seconds")
 
 
 def _told_seconds(stack):
-    """How long it took, from the deletion to the last of both."""
+    """The time from the first deletion to the last delivery."""
     return float(stack.sql(
         "SELECT extract(epoch FROM max(GREATEST(profile_done_at, invites_done_at)) - min(closed_at)) "
         "FROM identity.account_closings"))
@@ -96,7 +96,7 @@ def _check_forgotten(stack):
             + (SELECT count(*) FROM invites.groups WHERE name = 'Group')
             + (SELECT count(*) FROM identity.account_closings WHERE profile_done_at IS NULL OR invites_done_at IS NULL)""")
     if left != "0":
-        raise BenchError(f"{left} rows are left of those who were deleted")
+        raise BenchError(f"{left} rows of deleted accounts are left")
 
 
 def measure(options, scratch):
@@ -106,7 +106,7 @@ def measure(options, scratch):
         _insert(stack, count)
         usual = [_sign_ins(stack, options) for _ in range(options.rounds)]
         for p99, median in usual:
-            options.say(f"            nobody   sign-ins p99 {p99:6.1f} ms, median {median:5.1f} ms")
+            options.say(f"            none   sign-ins p99 {p99:6.1f} ms, median {median:5.1f} ms")
         _delete(stack, count)
         meanwhile = _drained(stack, options, count)
         seconds = _told_seconds(stack)
@@ -114,7 +114,7 @@ def measure(options, scratch):
     before, during = (statistics.median(p99 for p99, _ in runs) for runs in (usual, meanwhile))
     ratio = during / before
     figures = [
-        Figure(f"{count:,} deletions, told to profile and invites", f"{count / seconds:,.0f} /s", "",
+        Figure(f"{count:,} deletions, delivered to profile and invites", f"{count / seconds:,.0f} /s", "",
                f"{seconds:.0f} s beside {SIGN_INS_PER_SECOND} sign-ins a second"),
         Figure("sign-ins while nothing waits, p99", f"{before:.1f} ms", "",
                f"median {statistics.median(median for _, median in usual):.1f} ms"),
@@ -122,7 +122,7 @@ def measure(options, scratch):
                f"median {statistics.median(median for _, median in meanwhile):.1f} ms; {len(meanwhile)} runs"),
     ]
     return figures, [Bar(
-        f"p99 of sign-ins while {count:,} deletions are told, over the usual", f"{ratio:.2f} ×", f"under {RATIO_MAX} ×",
+        f"p99 of sign-ins while {count:,} deletions are delivered, over the usual", f"{ratio:.2f} ×", f"under {RATIO_MAX} ×",
         ratio < RATIO_MAX)], [
         f"Deletions: profile and invites had a number, a profile and a group of each; {SIGN_INS_PER_SECOND} sign-ins a second, of "
         "which each run has its own p99 and the median run counts; all programs and PostgreSQL on all cores."]

@@ -30,7 +30,7 @@ CONNECT_TIMES_MAX = {"Connect, binary": 1.2, "Connect, JSON": 2}
 PROGRAMS = ("gateway", "identity", "profile")
 # Calls that are made one after the other for a median.
 CALLS_ALONE = 4_000
-# Workers of `vestibule load --gateway`, which opens a connection for each; beside what h2load tells of the same route.
+# Workers of `vestibule load --gateway`, which opens a connection for each; to compare with h2load's figures for the same route.
 LOAD_WORKERS = 32
 
 
@@ -146,7 +146,7 @@ def _judge_routes(cpu_us, rates):
 @contextlib.contextmanager
 def me_stack(options, folder, binaries):
     """A stack on the server's core, with a target that is `GET /me` of somebody who has just signed in."""
-    # One thread for one core, as whoever has one core would set it; a log line for each call, as by default.
+    # One thread for one core, as an operator would configure it; a log line for each call, the default.
     with service_stack(options, folder, binaries, VESTIBULE_EVENT_LOOPS="1", VESTIBULE_LOG_CALLS="all") as stack:
         for name in (*PROGRAMS, "postgres"):
             stack.pin(name, options.server_core)
@@ -195,7 +195,7 @@ def _measure_all_me(options, scratch, others):
 
 
 def _load_edge(options, stack):
-    """What our own load generator tells of the same route: (requests a second, its p50 in microseconds)."""
+    """Our own load generator's figures for the same route: (requests per second, p50 in microseconds)."""
     report = stack.load(
         "check-session", core=options.load_core, gateway=f"http://{stack.addresses['gateway']}",
         accounts=LOAD_WORKERS, duration=f"{options.seconds}s", warm_up="1s", workers=LOAD_WORKERS)["total"]

@@ -1,7 +1,7 @@
 """Additions of 500 people in one request through the gateway, one request at a time; and a page of 100 members of a group of 10,000, by
 ListMembers, beside pgbench running its one query.
 
-Half of those who are added are users, whom an open group seats at once; the others are awaited.
+Half of the added people are users, who become members of an open group immediately; the others stay pending.
 """
 
 import json

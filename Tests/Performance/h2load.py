@@ -143,7 +143,7 @@ class Target:
         )
 
     def sent(self):
-        """What h2load is told to send."""
+        """The arguments about the request."""
         headers = [word for header in self.more_headers for word in ("-H", header)]
         return [*(HEADERS if self.is_grpc else []), *headers, *([f"--data={self.request_path}"] if self.has_body else [])]
 

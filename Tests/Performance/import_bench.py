@@ -1,7 +1,7 @@
-"""Accounts of another backend that come in: how many a second, with names, numbers and providers' subjects, all on the same cores.
+"""Imports of accounts of another backend: accounts per second, with names, numbers and providers' subjects, all on the same cores.
 
-The files are made from a seed, as Supabase writes them: each account has a number that a code had proven, a name, and an identity at Google,
-and the identities stand in another order than the users. Invites is told of each number meanwhile.
+The files are made from a seed, in Supabase's format: each account has a number that a code had proven, a name, and an identity at
+Google, and the identities are in another order than the users. Meanwhile each number is delivered to invites.
 """
 
 import csv
@@ -109,4 +109,4 @@ def measure(options, scratch):
         Bar("memory of an import's largest process", f"{resident:.0f} MB", f"under {RESIDENT_MB_MAX} MB",
             resident < RESIDENT_MB_MAX),
     ], ["Imports: Supabase's two files, each account with a number, a name and an identity at Google; all programs and PostgreSQL on all cores, "
-        "invites being told of the numbers meanwhile."]
+        "while the numbers are delivered to invites."]

@@ -22,7 +22,7 @@ FEW = 10_000
 RATIO_MAX = 1.3
 SQL_SECONDS_MAX = 1_800
 GROUP_MEMBERS = 100
-# Rows in one statement, so that progress can be told.
+# Rows in one statement, to show the progress.
 CHUNK = 1_000_000
 # Of the sequence of numbers that are saved; each turn has its own.
 CLAIMS = 8_000
@@ -33,7 +33,7 @@ TABLES = ("profile.profiles", "profile.phones", "invites.phones", "invites.group
 # Even numbers; the sequence that is saved has the odd ones.
 PHONE = "(639170000000 - (n / 5000000) * 10000000::bigint + (n % 5000000) * 2)::text"
 USER = "lpad(to_hex(n + x'100000000'::bigint), 32, '0')::uuid"
-# Of all groups: neither the one who reads nor the one who adds, whose groups are counted.
+# The owner of all groups: neither the reader nor the adder, whose groups are counted.
 OWNER = "md5('owner of rows')::uuid"
 GROUP = f"lpad(to_hex(n / {GROUP_MEMBERS} + x'200000000'::bigint), 32, '0')::uuid"
 

@@ -19,8 +19,8 @@ GOOGLE_CLIENT = "example.apps.googleusercontent.com"
 READY_SECONDS = 90
 # Below those that the system gives to outgoing connections.
 PORTS = range(10_000, 30_000)
-# Lines of the log of which the end is told when something fails.
-LOG_BYTES_TOLD = 400
+# Characters of the log's end in the message of a failure.
+LOG_LENGTH_SHOWN = 400
 
 
 def free_ports(count):
@@ -178,7 +178,7 @@ def service_stack(options, folder, binaries=None, **settings):
         def is_up():
             if process.poll() is not None:
                 with open(log, encoding="utf-8", errors="replace") as file:
-                    raise BenchError(f"the stack ended: {(''.join(said) + file.read())[-LOG_BYTES_TOLD:].strip()}")
+                    raise BenchError(f"the stack ended: {(''.join(said) + file.read())[-LOG_LENGTH_SHOWN:].strip()}")
             return is_ready.is_set()
 
         wait_until(is_up, "the stack is ready", READY_SECONDS)

@@ -81,7 +81,7 @@ def measure(options, scratch):
     rates = {SEEN: [], UNSEEN: []}
     envoys = {SEEN: [], UNSEEN: []}
     ours, notes, signatures = [], [], []
-    # One thread for one core, as whoever has one core would set it.
+    # One thread for one core, as an operator would configure it.
     with service_stack(options, os.path.join(scratch, "session"), VESTIBULE_EVENT_LOOPS="1") as stack:
         stack.pin("identity", options.server_core)
         stack.pin("postgres", options.load_core)

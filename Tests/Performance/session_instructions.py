@@ -19,7 +19,7 @@ SECONDS = (3, 15)
 START_SECONDS_MAX = 120
 STOP_SECONDS = 120
 WORKERS = 32
-# How the copy of the older program is told apart.
+# The suffix of the older program's copy.
 BEFORE = "-of-before"
 UNSEEN_SESSIONS = 40_000
 REFRESHED_SESSIONS = 20_000

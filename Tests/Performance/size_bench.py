@@ -26,7 +26,7 @@ def _package_of(path):
         done = subprocess.run(["dpkg-query", "--search", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
         if done.returncode == 0:
             return done.stdout.decode().split(":")[0]
-    raise BenchError(f"{path} is of no package: sizes of images are told on Debian only")
+    raise BenchError(f"no package has {path}: the sizes of images can be measured only on Debian")
 
 
 def image_bytes(program, scratch):

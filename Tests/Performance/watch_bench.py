@@ -64,7 +64,7 @@ async def _line(reader, wanted):
 
 
 async def _landing(stack, inviter, group):
-    """The milliseconds from a save until the phone itself, and that of the one who invited it, are told."""
+    """The milliseconds from a save until the phone itself, and the inviter's phone, get the event."""
     guest = stack.access_token()
     phone = f"+63917{random.randrange(10**7):07}"
     member = _ask(stack, "POST", f"/groups/{group}/members", inviter, {"phone_number": phone, "display_name": "Some One"})["id"]
@@ -104,13 +104,13 @@ async def _memory(stack, options):
     streams = await asyncio.gather(*(opened(token) for token in tokens for _ in range(WATCHERS_EACH)))
     await asyncio.sleep(SETTLE_SECONDS)
     more = {name: resident_bytes(stack.process_of(name))[0] - before[name] for name in names}
-    # They are told: what is held is not a row of dead connections.
+    # They get events: the connections are not dead.
     group = _ask(stack, "POST", "/groups", tokens[0], {"name": "Group"})["id"]
     await asyncio.gather(*(_line(reader, group.encode()) for reader, _ in streams[:WATCHERS_EACH]))
     for _, writer in streams:
         writer.close()
     for name, count in more.items():
-        options.say(f"{name}: {count / 1e6:.1f} MB more for {WATCHERS:,} who watch")
+        options.say(f"{name}: {count / 1e6:.1f} MB more for {WATCHERS:,} subscribers")
     return more
 
 
@@ -123,15 +123,15 @@ def measure(options, scratch):
     worst = max(max(each) for each in landings)
     total = sum(more.values())
     figures = [
-        Figure("a save until the phone hears of its group, median", f"{own:.1f} ms", "", f"{LANDINGS} times; the longest {worst:.0f} ms"),
-        Figure("a save until the one who invited hears of it, median", f"{other:.1f} ms", "", ""),
-        *(Figure(f"{name}, {WATCHERS:,} who watch", f"{count / 1e6:.1f} MB more", "", f"{count / WATCHERS / 1000:.1f} kB each")
+        Figure("a save until the phone gets the event, median", f"{own:.1f} ms", "", f"{LANDINGS} times; the longest {worst:.0f} ms"),
+        Figure("a save until the inviter gets the event, median", f"{other:.1f} ms", "", ""),
+        *(Figure(f"{name}, {WATCHERS:,} subscribers", f"{count / 1e6:.1f} MB more", "", f"{count / WATCHERS / 1000:.1f} kB each")
           for name, count in more.items()),
     ]
     return figures, [
         Bar("a save until both phones hear of it, median", f"{max(own, other):.1f} ms", f"under {LANDING_MS_MAX} ms",
             max(own, other) < LANDING_MS_MAX),
-        Bar(f"memory of {WATCHERS:,} who watch, gateway and invites", f"{total / 1e6:.1f} MB",
+        Bar(f"memory of {WATCHERS:,} subscribers, gateway and invites", f"{total / 1e6:.1f} MB",
             f"under {MEMORY_BYTES_MAX / 1e6:.0f} MB", total < MEMORY_BYTES_MAX)], [
         f"Watching: from PATCH /me with a number that a group waits for until the event is read, by both phones; the memory is that of "
         f"{WATCHERS:,} streams over HTTP/1.1, each with a connection of its own, beyond what the programs held before."]

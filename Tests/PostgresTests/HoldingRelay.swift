@@ -7,6 +7,7 @@ final class HoldingRelay: Sendable {
 
     /// The folder to give to a client as its host.
     let folder: String
+    private let socketPath: String
     private let listener: Int32
 
     /// A relay to the socket of a server. It serves until ``stop()``.
@@ -14,7 +15,8 @@ final class HoldingRelay: Sendable {
         var name = Array("/tmp/vst-relay-XXXXXX".utf8CString)
         guard mkdtemp(&name) != nil else { throw SystemError(call: "mkdtemp", code: errno) }
         folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        listener = try Self.withAddress("\(folder)/.s.PGSQL.\(port)") { descriptor, address, length in
+        self.socketPath = "\(folder)/.s.PGSQL.\(port)"
+        listener = try Self.withAddress(self.socketPath) { descriptor, address, length in
             guard bind(descriptor, address, length) == 0, listen(descriptor, 8) == 0 else {
                 throw SystemError(call: "bind", code: errno)
             }
@@ -35,7 +37,8 @@ final class HoldingRelay: Sendable {
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
-        _ = system("rm -rf \(folder)")
+        unlink(socketPath)
+        rmdir(folder)
     }
 
     private static func connected(to path: String) throws -> Int32 {

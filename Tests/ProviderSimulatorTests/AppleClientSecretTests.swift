@@ -107,7 +107,7 @@ struct AppleClientSecretTests {
         let file = StateFile(path: path)
         try file.write(Array(text.utf8))
         defer { _ = try? file.remove() }
-        let fault = #expect(throws: ClientsFile.Fault.self) { try ClientsFile.read(path) }
+        let fault = #expect(throws: ClientsFile.ReadError.self) { try ClientsFile.read(path) }
         #expect(fault?.description.contains(expected) == true, "\(fault?.description ?? "none")")
         #expect(fault?.description.contains("\n") == false)
     }
@@ -131,6 +131,6 @@ struct AppleClientSecretTests {
 extension StateFile {
     /// Removes the file.
     func remove() throws {
-        guard unlink(path) == 0 else { throw Fault("remove", path, errno: errno) }
+        guard unlink(path) == 0 else { throw AccessError("remove", path, errno: errno) }
     }
 }

@@ -154,16 +154,16 @@ struct ControlTests {
         defer { unlink(path) }
         let file = StateFile(path: path)
         try file.write(Array("{}".utf8))
-        #expect(throws: SimulatorState.Fault.unknownVersion) { try Simulation(file: file) }
+        #expect(throws: SimulatorState.FormatError.unknownVersion) { try Simulation(file: file) }
         try file.write(Array(#"{"version":1,"keys":{"apple":["x"]},"seen":[]}"#.utf8))
-        #expect(throws: SimulatorState.Fault.malformed) { try Simulation(file: file) }
+        #expect(throws: SimulatorState.FormatError.malformed) { try Simulation(file: file) }
         try file.write(Array("half".utf8))
-        #expect(throws: SimulatorState.Fault.malformed) { try Simulation(file: file) }
+        #expect(throws: SimulatorState.FormatError.malformed) { try Simulation(file: file) }
     }
 
     @Test func `A state that cannot be kept is an error`() throws {
         let file = StateFile(path: "/nonexistent/state.json")
-        let fault = #expect(throws: StateFile.Fault.self) { try Simulation(file: file) }
+        let fault = #expect(throws: StateFile.AccessError.self) { try Simulation(file: file) }
         #expect(fault?.description == "cannot write /nonexistent/state.json.new: No such file or directory")
     }
 }

@@ -140,7 +140,7 @@ public final class ProfileStreamWriter {
     }
 
     private func flush() throws(ImportError) {
-        try writeWhole(descriptor, pending, "the way to profile")
+        try writeWhole(descriptor, pending, "the stream to profile")
         pending.removeAll(keepingCapacity: true)
     }
 }
@@ -169,12 +169,12 @@ public struct ProfileStreamReader {
     init(_ input: ByteInput) throws(ImportError) {
         self.input = input
         guard let object = try Self.line(&self.input) else {
-            throw ImportError(input.name, "it is empty: `identity import` writes what is read here")
+            throw ImportError(input.name, "it is empty; expected the output of `identity import`")
         }
         guard object["vestibule_import"]?.integer == ProfileStream.version,
             let digest = object["digest"]?.string.flatMap({ Hex.decode($0) }), digest.count == SHA256.byteCount,
             let source = object["source"]?.string, let isDry = object["dry"]?.bool
-        else { throw ImportError(input.name, line: 1, "this is nothing that `identity import` of this version writes") }
+        else { throw ImportError(input.name, line: 1, "this isn't the output of `identity import` of this version") }
         header = ProfileStream.Header(digest: digest, source: source, isDry: isDry)
     }
 
@@ -184,7 +184,7 @@ public struct ProfileStreamReader {
     public mutating func next() throws(ImportError) -> ProfileStream.Message {
         let line = input.line
         guard let object = try Self.line(&input) else {
-            throw ImportError(input.name, "it was cut off: identity ended before its end")
+            throw ImportError(input.name, "it was cut off: identity ended early")
         }
         if object["end"]?.bool == true { return .end }
         if let position = object["position"]?.string.flatMap({ ImportPosition($0) }) { return .position(position) }
@@ -193,7 +193,7 @@ public struct ProfileStreamReader {
             let name = Self.value(object["display_name"], { try? DisplayName($0) }),
             let username = Self.value(object["username"], { try? Username($0) }),
             let phone = Self.value(object["phone_number"], { PhoneNumber(stored: $0) })
-        else { throw ImportError(input.name, line: line, "this is no line of an import") }
+        else { throw ImportError(input.name, line: line, "this isn't a line of an import") }
         return .row(
             ProfileStream.Row(
                 line: number,
@@ -217,7 +217,7 @@ public struct ProfileStreamReader {
         var bytes: [UInt8] = []
         while let byte = try input.next() {
             if byte == UInt8(ascii: "\n") {
-                guard let object = try? JSONObject(parsing: bytes) else { throw input.fault("this is no JSON") }
+                guard let object = try? JSONObject(parsing: bytes) else { throw input.fault("this is not JSON") }
                 return object
             }
             bytes.append(byte)

@@ -2,7 +2,7 @@
 public struct CSVRecord: Sendable, Hashable {
     /// The line on which it begins.
     public let line: Int64
-    /// Its fields; an empty field counts as none. Nil if its bytes are no UTF-8, or contain NUL.
+    /// Its fields; an empty field counts as none. Nil if its bytes are not UTF-8, or contain NUL.
     public let fields: [String]?
     /// How many fields there are.
     public let count: Int
@@ -63,7 +63,7 @@ public struct CSVReader {
             }
             if byte == UInt8(ascii: "\r"), state != .quoted {
                 guard try input.peek() == UInt8(ascii: "\n") else {
-                    throw input.fault("a carriage return that no line feed follows")
+                    throw input.fault("a carriage return without a line feed")
                 }
                 continue
             }
@@ -104,7 +104,7 @@ public struct CSVReader {
                 return .quoted
             }
             guard byte == comma else {
-                throw input.fault("something stands between a field's last quote and the comma")
+                throw input.fault("characters between a field's last quote and the comma")
             }
             ends.append(content.count)
             return .start

@@ -16,7 +16,7 @@ public final class FileInput: Sendable {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw ImportError(path, "this is no file that can be read from anywhere, as an import that goes on has to")
+            throw ImportError(path, "this is not a regular file, so an import couldn't resume in its middle")
         }
         self.path = path
         count = Int64(facts.st_size)

@@ -65,7 +65,7 @@ public struct JSONReader {
                 (isBehindElement, isBehindComma) = (false, true)
             case (_, UInt8(ascii: "{")) where place == .outside || !isBehindElement:
                 if let element = try readObject() { return element }
-            default: throw input.fault("this is no JSON of objects")
+            default: throw input.fault("this is not JSON with objects")
             }
         }
     }

@@ -140,11 +140,11 @@ public struct RecordReader {
     ) throws(ImportError) -> [String: Int] {
         let file = reader.input.name
         guard let record = try reader.next() else { throw ImportError(file, "the file is empty") }
-        guard let names = record.fields else { throw ImportError(file, line: record.line, "the header is no UTF-8") }
+        guard let names = record.fields else { throw ImportError(file, line: record.line, "the header is not UTF-8") }
         var columns: [String: Int] = [:]
         for (index, name) in names.enumerated() {
             guard columns.updateValue(index, forKey: name.trimmedSpaces) == nil else {
-                throw ImportError(file, line: record.line, "two columns are called \"\(name)\"")
+                throw ImportError(file, line: record.line, "two columns are named \"\(name)\"")
             }
         }
         for choice in required where !choice.contains(where: { columns[$0] != nil }) {

@@ -7,6 +7,6 @@ import ServiceCommands
 struct GatewayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.program(
         GatewayServer.self,
-        abstract: "Speaks HTTP and JSON to apps, gRPC to the services."
+        abstract: "Serves apps by HTTP and JSON, and calls the services by gRPC."
     )
 }

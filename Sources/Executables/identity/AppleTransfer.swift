@@ -4,39 +4,41 @@ import IdentityService
 import ServiceCommands
 import ServiceKit
 
-/// `identity apple-transfer`: moves Apple's people to another developer team with their apps.
+/// `identity apple-transfer`: moves Apple's users to another developer team with their apps.
 struct AppleTransfer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apple-transfer",
-        abstract: "Move Apple's people to another developer team with their apps.",
+        abstract: "Move Apple's users to another developer team with their apps.",
         discussion: """
-            Apple's names for people are a developer team's own: when apps go to another team everybody gets a new one. With the key \
-            of the team that the apps leave, `export --to TEAM` asks Apple by what to hand over each person; then the apps are \
-            transferred; with the key of the team that they come to, `import --from TEAM` asks Apple who arrived, and people keep \
-            their accounts. It reads the configuration of `serve` and connects as its role. See docs/providers/apple-team-transfer.md.
+            Apple's user identifiers (`sub`) are valid for one developer team: when apps move to another team, every \
+            user gets a new one. First `export --to TEAM` asks Apple for a transfer identifier of each user, with \
+            the key of the old team. Then the apps are transferred. Then `import --from TEAM` asks Apple for the new \
+            identifiers, with the key of the new team, and users keep their accounts. It reads the configuration of \
+            `serve` and connects as its role. See docs/providers/apple-team-transfer.md.
             """,
         subcommands: [Export.self, Import.self, Status.self]
     )
 
-    /// What the exit code is where somebody was rejected.
+    /// The exit code if Apple rejected users.
     static let somebodyRejected: Int32 = 3
 
     private static let after = """
-        Accounts that Apple has no answer for are told on standard output, a line each, and so is the end; how far it is, on \
-        standard error. The exit code is 0 if all is done, \(somebodyRejected) if somebody was rejected, and 1 if it ended before its \
-        end; what was done stays done, and the same command goes on from there. It may be killed at any time.
+        Standard output has a line for each account that Apple rejected, and a summary; standard error has the \
+        progress. The exit code is 0 if all is done, \(somebodyRejected) if accounts were rejected, and 1 if the \
+        command failed before the end. What was done stays done: the same command continues from there. It may be \
+        killed at any time.
         """
 
-    /// What both halves take.
+    /// The options of both `export` and `import`.
     struct Options: ParsableArguments {
         @OptionGroup var file: ConfigurationFileOption
         @Option(
-            help: ArgumentHelp("The app that asks, if the configuration has apps of several teams.", valueName: "id")
+            help: ArgumentHelp("The requesting app, if the configuration has apps of several teams.", valueName: "id")
         )
         var clientID: String?
-        @Option(help: "How many people Apple is asked about in a second at most.")
+        @Option(help: "The maximum of requests to Apple in a second, one for each user.")
         var perSecond = AppleTransferOrder.perSecondDefault
-        @Flag(help: "Change nothing: print the number of people, and whether Apple accepts the key.")
+        @Flag(help: "Change nothing: print the number of users, and whether Apple accepts the key.")
         var dryRun = false
 
         func validate() throws {
@@ -59,7 +61,7 @@ struct AppleTransfer: ParsableCommand {
                 }
                 bar.end()
                 if dryRun {
-                    print("\(outcome.total) people would be \(done). Apple takes the key. Nothing was changed")
+                    print("\(outcome.total) people would be \(done). Apple accepts the key. Nothing was changed")
                     return
                 }
                 var line = "\(outcome.done) of \(outcome.total) people \(done), \(outcome.rejected) rejected"
@@ -70,35 +72,35 @@ struct AppleTransfer: ParsableCommand {
         }
     }
 
-    /// As the team that the apps leave.
+    /// `export`, with the key of the old team.
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "As the team that the apps leave: ask Apple by what to hand over each person.",
+            abstract: "For the old team: ask Apple for a transfer identifier of each user.",
             discussion: after
         )
 
         @OptionGroup var options: Options
-        @Option(help: ArgumentHelp("The team that the apps go to.", valueName: "team"))
+        @Option(help: ArgumentHelp("The id of the new team.", valueName: "team"))
         var to: String
 
         func run() async { await options.run(.export(to: to), done: "handed over") }
     }
 
-    /// As the team that they come to.
+    /// `import`, with the key of the new team.
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "As the team that the apps came to: ask Apple who arrived, and let people keep their accounts.",
+            abstract: "For the new team: ask Apple for the users' new identifiers, so that they keep their accounts.",
             discussion: after
         )
 
         @OptionGroup var options: Options
-        @Option(help: ArgumentHelp("The team that the apps came from.", valueName: "team"))
+        @Option(help: ArgumentHelp("The id of the old team.", valueName: "team"))
         var from: String
 
         func run() async { await options.run(.import(from: from), done: "taken over") }
     }
 
-    /// How far it is.
+    /// `status`.
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the progress of transfers. Reads the database only."

@@ -4,15 +4,15 @@ import IdentityService
 import ServiceCommands
 import ServiceKit
 
-/// `identity check`: tells what the configuration comes to, where its secrets are.
+/// `identity check`: checks the configuration, in the place where its secrets are.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check the configuration and its providers file, and print what they result in.",
+        abstract: "Check the configuration and its providers file, and print the resulting settings.",
         discussion: ConfigurationCheck.discussion
     )
 
     @OptionGroup var file: ConfigurationFileOption
-    @Option(help: "A providers file to check alone.")
+    @Option(help: "Check only this providers file.")
     var providers: String?
 
     func run() {

@@ -4,37 +4,37 @@ import IdentityService
 import ServiceCommands
 import ServiceKit
 
-/// `identity end-sessions`: ends all sessions, those from before a time, or those of an account.
+/// `identity end-sessions`: ends all sessions, those begun before a time, or those of an account.
 struct EndSessions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End sessions: all of everybody, those from before a time, or those of one account.",
+        abstract: "End all sessions, those begun before a time, or those of one account.",
         discussion: """
-            A database that was restored, or a standby that took over without having everything, believes what was over: \
-            sessions that people had ended, refresh tokens that had been exchanged, provider tokens that had been used. \
-            This command ends all sessions that were begun before it, or with --before those that were begun before a time, \
-            and refuses provider tokens that were issued before it. Everybody signs in again; no account is lost. With \
-            --account it ends the sessions of one account and changes nothing else.
+            A restored database, or a standby that took over without the last changes, accepts what is no longer \
+            valid: sessions that users had ended, refresh tokens that had been exchanged, provider tokens that had \
+            been used. This command ends all current sessions, or with --before those begun before a time, and \
+            rejects provider tokens that were issued before it. All users have to sign in again; no account is lost. \
+            With --account it ends the sessions of one account and changes nothing else.
 
-            It holds on all replicas: for refreshes at once, for checks within a second. It reads the configuration of `serve` \
-            and connects as its role. Access tokens are good for nothing wherever they are checked by CheckSession; whoever \
-            verifies them by the published keys alone takes them until they expire. Without --confirm nothing is changed, and \
-            the exit code is 1.
+            It takes effect on all replicas: for refreshes immediately, for checks within a second. It reads the \
+            configuration of `serve` and connects as its role. Services that check access tokens by CheckSession \
+            reject them; services that only verify them by the published keys accept them until they expire. Without \
+            --confirm nothing is changed, and the exit code is 1.
             """
     )
 
     @OptionGroup var file: ConfigurationFileOption
-    @Flag(help: "End all sessions; so it is without --before and --account, too.")
+    @Flag(help: "End all sessions; the default.")
     var all = false
     @Option(help: ArgumentHelp("End those begun before a time, such as 2026-11-22T01:00:53Z.", valueName: "time"))
     var before: Moment?
-    @Option(help: ArgumentHelp("End those of one account.", valueName: "id"))
+    @Option(help: ArgumentHelp("End the sessions of one account.", valueName: "id"))
     var account: AccountID?
-    @Flag(help: "Do it. There is no way back.")
+    @Flag(help: "Do it. It can't be undone.")
     var confirm = false
 
     func validate() throws {
         if (all ? 1 : 0) + (before == nil ? 0 : 1) + (account == nil ? 0 : 1) > 1 {
-            throw ValidationError("--all, --before and --account exclude one another")
+            throw ValidationError("use only one of --all, --before and --account")
         }
     }
 
@@ -51,7 +51,7 @@ struct EndSessions: AsyncParsableCommand {
     }
 }
 
-/// A moment as RFC 3339 writes it, with or without fractions of a second.
+/// Parses a time of RFC 3339, with or without fractions of a second.
 struct Moment: ExpressibleByArgument {
     let milliseconds: Int64
 

@@ -7,7 +7,7 @@ import ServiceCommands
 struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         IdentityServer.self,
-        abstract: "Verifies sign-ins, keeps accounts and sessions.",
+        abstract: "Verifies sign-ins, and stores accounts and sessions.",
         [
             Check.self, EndSessions.self, AppleTransfer.self, ImportAccounts.self,
             Work<IdentityServer>.self,

@@ -6,23 +6,23 @@ import IdentityService
 import ServiceCommands
 import ServiceKit
 
-/// `identity import`: brings in the accounts of another backend.
+/// `identity import`: imports the accounts of another backend.
 struct ImportAccounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring in the accounts of another backend; what it writes is for `profile import`.",
+        abstract: "Import the accounts of another backend; its output is for `profile import`.",
         discussion: """
-            Makes the accounts of the files, and writes to standard output what profile keeps of them: identity import … | profile \
-            import. `vestibule import` runs the two, and goes on where one was killed. It reads the configuration of `serve` and \
-            connects as its role. Progress is printed on standard error.
+            Creates the accounts in the files, and writes the data for profile to standard output: identity import … \
+            | profile import. `vestibule import` runs both, and continues after one was killed. It reads the \
+            configuration of `serve` and connects as its role. Progress is printed on standard error.
 
-            The exit code is 0 if all came in, \(ImportAccounts.somethingRejected) if something was rejected, and 1 if it ended \
-            before its end; what was done stays done, and what is there is left as it is when it runs again. See \
-            docs/move/imports.md.
+            The exit code is 0 if everything was imported, \(ImportAccounts.somethingRejected) if rows or parts of \
+            rows were rejected, and 1 if the import failed before its end. What was done stays done: another run \
+            leaves existing accounts unchanged. See docs/move/imports.md.
             """
     )
 
-    /// What the exit code is where something was rejected.
+    /// The exit code if rows or parts of rows were rejected.
     static let somethingRejected: Int32 = 3
 
     @OptionGroup var file: ConfigurationFileOption
@@ -40,7 +40,7 @@ struct ImportAccounts: AsyncParsableCommand {
         let order: ImportOrder
         do { order = try self.order() } catch { Program.end(error, program: "identity import") }
         if !digest, isatty(STDOUT_FILENO) == 1 {
-            Program.end("identity import: what it writes is for profile: identity import … | profile import", code: 1)
+            Program.end("identity import: its output is for profile: identity import … | profile import", code: 1)
         }
         if endWithInput { Self.endWithInput() }
         let bar = ImportBar()
@@ -70,7 +70,7 @@ struct ImportAccounts: AsyncParsableCommand {
 
     /// Ends this process when its parent process is gone.
     private static func endWithInput() {
-        // A thread of its own, which waits in the kernel. Foundation's would bring 50 MB of it into the program.
+        // A separate thread, which waits in the kernel. Foundation's classes would add 50 MB to the program.
         DispatchQueue(label: "input").async {
             var byte: UInt8 = 0
             while read(STDIN_FILENO, &byte, 1) > 0 {}
@@ -78,11 +78,11 @@ struct ImportAccounts: AsyncParsableCommand {
         }
     }
 
-    /// What is to be done.
+    /// The order of the import.
     private func order() throws -> ImportOrder {
         guard let source = ImportSource(rawValue: options.source) else {
             let known = ImportSource.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\"\(options.source)\" is no source: there are \(known)")
+            throw ValidationError("\"\(options.source)\" is not a source; expected \(known)")
         }
         guard source.filesRange ~= options.files.count else {
             throw ValidationError("\(source.rawValue) has \(source == .supabase ? "one file or two" : "one file")")
@@ -91,20 +91,20 @@ struct ImportAccounts: AsyncParsableCommand {
         plan.keepsUnreachable = options.keepUnreachable
         if let name = options.sourceName {
             guard !name.isEmpty, !name.contains(":") else {
-                throw ValidationError("--source-name is a word without a colon")
+                throw ValidationError("--source-name must be a word without a colon")
             }
             plan.sourceName = name
         }
         for text in options.providers {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { throw ValidationError("--provider is theirs=ours") }
+            guard parts.count == 2 else { throw ValidationError("--provider must be theirs=ours") }
             plan.providers[parts[0]] = parts[1]
         }
         try setColumns(&plan)
         var position: ImportPosition?
         if let after {
             guard let told = ImportPosition(after) else {
-                throw ValidationError("--after is what `profile import` printed")
+                throw ValidationError("--after must be a position that `profile import` printed")
             }
             position = told
         }
@@ -124,7 +124,7 @@ struct ImportAccounts: AsyncParsableCommand {
             options.idColumn, options.phoneColumn, options.nameColumn, options.createdAtColumn, options.usernameColumn,
         ]
         guard plan.source == .phoneCodes || named.allSatisfy({ $0 == nil }) else {
-            throw ValidationError("columns are named for phone-codes alone: the others' are known")
+            throw ValidationError("column names can only be set for phone-codes")
         }
         if let column = options.idColumn { plan.columns.id = column }
         if let column = options.phoneColumn { plan.columns.phone = column }

@@ -2,12 +2,14 @@ import Glibc
 import IdentityService
 import Synchronization
 
-/// How far an import is, on standard error: a bar where somebody looks, else a line now and then. Any thread.
+/// Prints the progress of an import on standard error: a bar on a terminal, otherwise a line now and then. Any thread.
 final class ImportBar: Sendable {
+    /// The width of the bar in characters.
     private static let width = 30
 
     private struct State {
         var toldAt = ContinuousClock.now
+        /// Whether the bar is on the terminal's current line.
         var isOpen = false
     }
 
@@ -15,7 +17,7 @@ final class ImportBar: Sendable {
     private let begun = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// Tells how far it is.
+    /// Prints the progress.
     func tell(_ progress: ImportProgress) {
         let isDue = state.withLock { state in
             let now = ContinuousClock.now
@@ -36,7 +38,7 @@ final class ImportBar: Sendable {
         write("\r[\(bar)] \(counts)\u{1B}[K")
     }
 
-    /// Leaves the bar as it is, and says how it ended.
+    /// Keeps the bar's last state, and prints the result.
     func end(_ line: String?) {
         let wasOpen = state.withLock { state in
             defer { state.isOpen = false }

@@ -2,9 +2,9 @@ import Glibc
 import IdentityService
 import Synchronization
 
-/// How far a transfer is, on standard error: a bar where somebody looks, else a line now and then. Any thread.
+/// Prints the progress of a transfer on standard error: a bar on a terminal, otherwise a line now and then. Any thread.
 final class ProgressBar: Sendable {
-    /// How often there is a line where nobody looks.
+    /// The time between two lines outside a terminal.
     static let interval: Duration = .seconds(10)
     private static let width = 30
 
@@ -16,7 +16,7 @@ final class ProgressBar: Sendable {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private let state = Mutex(State())
 
-    /// Tells news; rejections go to standard output.
+    /// Prints an event; rejections are printed on standard output.
     func tell(_ news: AppleTransferEvent) {
         switch news {
         case .progress(let progress): show(progress)
@@ -26,11 +26,11 @@ final class ProgressBar: Sendable {
             fflush(nil)
         case .waiting(let seconds):
             clear()
-            write("Apple doesn't answer; asked again in \(seconds) s\n")
+            write("Apple doesn't respond; retrying in \(seconds) s\n")
         }
     }
 
-    /// Leaves the bar as it is.
+    /// Keeps the bar's last state.
     func end() {
         let wasOpen = state.withLock { state in
             defer { state.isOpen = false }

@@ -7,7 +7,7 @@ import ServiceCommands
 struct InvitesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         InvitesServer.self,
-        abstract: "Keeps groups, their members and those they wait for.",
+        abstract: "Stores groups, their members and pending members.",
         [Work<InvitesServer>.self, Account<InvitesServer>.self]
     )
 }

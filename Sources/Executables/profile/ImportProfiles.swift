@@ -4,21 +4,21 @@ import ProfileService
 import ServiceCommands
 import ServiceKit
 
-/// `profile import`: writes what `identity import` hands over of accounts that come in.
+/// `profile import`: stores the data of imported accounts that `identity import` writes.
 struct ImportProfiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Take what `identity import` writes: names and numbers of accounts that come in.",
+        abstract: "Import the names and numbers of accounts, from the output of `identity import`.",
         discussion: """
-            Reads standard input: identity import … | profile import. `vestibule import` runs the two. It reads the configuration of \
-            `serve` and connects as its role.
+            Reads standard input: identity import … | profile import. `vestibule import` runs both. It reads the \
+            configuration of `serve` and connects as its role.
 
-            The exit code is 0 if all came in, \(ImportProfiles.somethingRejected) if something was rejected, and 1 if it ended \
-            before its end, or identity did. See docs/move/imports.md.
+            The exit code is 0 if everything was imported, \(ImportProfiles.somethingRejected) if rows or parts of \
+            rows were rejected, and 1 if this program or identity failed before the end. See docs/move/imports.md.
             """
     )
 
-    /// What the exit code is where something was rejected.
+    /// The exit code if rows or parts of rows were rejected.
     static let somethingRejected: Int32 = 3
 
     @OptionGroup var file: ConfigurationFileOption
@@ -47,7 +47,7 @@ struct ImportProfiles: AsyncParsableCommand {
     private static func bytes(_ text: String) throws -> [UInt8] {
         let digits = Array(text.utf8)
         let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue.map { UInt8($0) } }
-        guard digits.count == 64, values.count == 64 else { throw ValidationError("--position is a digest") }
+        guard digits.count == 64, values.count == 64 else { throw ValidationError("--position must be a digest") }
         return stride(from: 0, to: 64, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 }

@@ -7,7 +7,7 @@ import ServiceCommands
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         ProfileServer.self,
-        abstract: "Keeps names, usernames and phone numbers.",
+        abstract: "Stores names, usernames and phone numbers.",
         [ImportProfiles.self, Work<ProfileServer>.self, Account<ProfileServer>.self]
     )
 }

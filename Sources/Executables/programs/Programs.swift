@@ -1,2 +1,2 @@
-// Nothing is here but the dependencies that Package.swift gives this target: the programs that are shipped. SwiftPM builds one
-// product or one target a call, and so `make build` names this target to have all of them linked by one plan.
+// This target only has dependencies in Package.swift: all programs of a release. SwiftPM builds one product or target per call,
+// so `make build` builds this target to link all programs in one call.

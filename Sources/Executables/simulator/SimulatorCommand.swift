@@ -7,6 +7,6 @@ import ServiceCommands
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.program(
         SimulatorServer.self,
-        abstract: "Plays Apple, Google and Facebook, for development and tests."
+        abstract: "Simulates Apple, Google and Facebook, for development and tests."
     )
 }

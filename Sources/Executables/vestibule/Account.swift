@@ -3,18 +3,19 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// `vestibule account`: what operators do with accounts, and what is known of a person in all services.
+/// `vestibule account`: operations on accounts, and the data of a user in all services.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Find, block, unblock, open and export accounts, and end their sessions.",
         discussion: """
-            `trace` and `export` ask `identity account`, `profile account` and `invites account` of the programs beside this one \
-            (or in the folder that \(StackKeys.programs.name) names), each with its own configuration and database. In \
-            containers ask each: docker compose run --rm identity account trace ID, and so on.
+            `trace` and `export` ask `identity account`, `profile account` and `invites account` of the programs \
+            beside this one (or in the folder that \(StackKeys.programs.name) names), each with its own \
+            configuration and database. In containers run each: docker compose run --rm identity account trace ID, \
+            and so on.
 
-            All others call identity by gRPC, as an operator: where callers show certificates, by one that \
-            VESTIBULE_IDENTITY_OPERATORS names there, such as `operator.pem` of `vestibule init`. What they do is written into \
-            the audit log.
+            The other commands call identity by gRPC, as an operator. With TLS they need a certificate that \
+            VESTIBULE_IDENTITY_OPERATORS allows there, such as `operator.pem` of `vestibule init`. The audit log \
+            records what they do.
 
             \(OperatorKeys.help)
             """,
@@ -26,13 +27,13 @@ struct Account: ParsableCommand {
         ]
     )
 
-    /// Counts what there is, one line for each service.
+    /// Counts the rows about an account, one line for each service.
     struct Trace: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Count what each service has of an account.",
+            abstract: "Count the rows that each service has about an account.",
             discussion: """
-                One line of JSON for each service. The exit code is 0 if nothing is left that a closed account must not have \
-                left, 3 if something is, and 1 if a service can't tell.
+                One line of JSON for each service. The exit code is 0 if no data is left that must be deleted with \
+                an account, 3 if there is some, and 1 if a service doesn't respond.
                 """
         )
 
@@ -47,12 +48,12 @@ struct Account: ParsableCommand {
         }
     }
 
-    /// Prints all of it.
+    /// Prints all data of an account.
     struct Export: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print all that is known of an account, as one JSON object.",
+            abstract: "Print all data of an account, as one JSON object.",
             discussion:
-                "What it prints is the person's: give it to nobody else. The audit log records the request."
+                "The output is personal data: give it only to the user. The audit log records the request."
         )
 
         @OptionGroup var file: ConfigurationFileOption
@@ -68,10 +69,10 @@ struct Account: ParsableCommand {
 }
 
 extension Account {
-    /// What a service's exit code is where something of an account is left.
+    /// A service's exit code if data of a deleted account is left.
     fileprivate static let somethingLeft: Int32 = 3
 
-    /// What each service answers. Ends this process where one can't tell.
+    /// The output of each service. Ends this process if one fails.
     fileprivate static func ask(_ command: String, _ id: AccountID, _ file: ConfigurationFileOption) -> [ServicePrograms
         .Answer]
     {

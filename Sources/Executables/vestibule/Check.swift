@@ -3,21 +3,21 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// `vestibule check`: has identity, which alone knows its configuration, tell what it comes to.
+/// `vestibule check`: runs `identity check`, since only identity knows its configuration.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check identity's configuration and its providers file, and print what they result in.",
+        abstract: "Check identity's configuration and its providers file, and print the resulting settings.",
         discussion: """
-            Becomes `identity check` of the program beside this one (or in the folder that \(StackKeys.programs.name) names). It \
-            reads the configuration as identity does at its start, and tells all faults at once, and never a secret. It connects \
-            to nothing.
+            Runs `identity check` of the program beside this one (or in the folder that \(StackKeys.programs.name) \
+            names). It reads the configuration like identity at its start, and prints all errors together, and never \
+            a secret. It opens no connections.
 
-            Exits with 0 if identity would start with this configuration, with 1 if it would not.
+            The exit code is 0 if identity would start with this configuration, and 1 if it would not.
             """
     )
 
     @OptionGroup var file: ConfigurationFileOption
-    @Option(help: "A providers file to check alone.")
+    @Option(help: "Check only this providers file.")
     var providers: String?
 
     func run() {

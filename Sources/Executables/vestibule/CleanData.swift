@@ -3,11 +3,11 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// Forgets what the local stack has stored.
+/// Deletes the local stack's data.
 struct CleanData: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clean-data",
-        abstract: "Forget the local stack's data, secrets and logs; refuses while it runs."
+        abstract: "Delete the local stack's data, secrets and logs; fails while it runs."
     )
 
     @OptionGroup var file: ConfigurationFileOption

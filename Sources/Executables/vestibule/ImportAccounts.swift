@@ -4,20 +4,22 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// `vestibule import`: has identity and profile, which have the databases, bring in the accounts of another backend.
+/// `vestibule import`: runs `identity import` and `profile import`, since these programs have the databases.
 struct ImportAccounts: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring in the accounts of another backend.",
+        abstract: "Import the accounts of another backend.",
         discussion: """
             Runs `identity import` and `profile import` of the programs beside this one (or in the folder that \
-            \(StackKeys.programs.name) names), each with its own configuration and database, and the first hands the second what it \
-            keeps. It may be killed at any time: the same command goes on where it was. In containers: docker compose run --rm -T \
-            identity import … | docker compose run --rm -T profile import; docs/move/imports.md has the whole line.
+            \(StackKeys.programs.name) names), each with its own configuration and database; the output of the first \
+            is the input of the second. It may be killed at any time: the same command continues. In containers: \
+            docker compose run --rm -T identity import … | docker compose run --rm -T profile import; \
+            docs/move/imports.md has the whole line.
 
-            Who signs in by a provider that the account had finds it. Numbers that a code had proven come in as proven. People whom \
-            nobody can reach any more don't come in and are listed. The exit code is 0 if all came in, 3 if something was rejected, \
-            and 1 if it ended before its end.
+            Users sign in to their accounts by the providers that they used before. Numbers that were proven by a \
+            code are imported as proven. Accounts that no user can sign in to aren't imported, but listed. The exit \
+            code is 0 if everything was imported, 3 if rows or parts of rows were rejected, and 1 if the import \
+            failed before its end.
             """
     )
 
@@ -32,7 +34,7 @@ struct ImportAccounts: ParsableCommand {
         var arguments = ["import"] + options.arguments
         if !options.dryRun, let position = position(arguments) {
             arguments.append("--after=\(position)")
-            print("goes on at line \(position.split(separator: ":")[1])")
+            print("continues at line \(position.split(separator: ":")[1])")
             fflush(nil)
         }
         let status = ServicePrograms.pipe(
@@ -41,12 +43,12 @@ struct ImportAccounts: ParsableCommand {
             by: Self.name
         )
         guard Self.done.contains(status.first), Self.done.contains(status.second) else {
-            Program.end("\(Self.name): it ended before its end; the same command goes on", code: 1)
+            Program.end("\(Self.name): it failed before its end; run the same command again to continue", code: 1)
         }
         Program.end(nil, code: max(status.first, status.second))
     }
 
-    /// Where profile is with these files; nil for the beginning.
+    /// Profile's position in these files; nil for the beginning.
     private func position(_ arguments: [String]) -> String? {
         let digest = ServicePrograms.ask(
             "identity",

@@ -3,35 +3,37 @@ import Deployment
 import Glibc
 import ServiceKit
 
-/// Makes the secrets of a deployment.
+/// `vestibule init`.
 struct Initialize: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a deployment's secrets and certificates in a folder, and renew certificates that end soon.",
+        abstract: "Make a deployment's secrets and certificates in a folder, and renew certificates that expire soon.",
         discussion: """
-            What is there stays as it is, but for certificates. Passwords of the database's owner and of each service's role, a \
-            folder of identity's keys (those that sign tokens, those of refresh tokens, and those under which it proves to services \
-            on whose behalf they are called), a folder for profile and one for invites with what each needs of the latter, the \
-            key under which clients' addresses are counted, a small certificate authority, and for each service, the gateway and \
-            operators a key and a certificate with a DNS name (identity) and a URI (spiffe://vestibule/identity).
+            It makes passwords of the database's owner and of each service's role, a folder of identity's keys (for \
+            signing, for refresh tokens, and for proofs of the user on whose behalf a service is called), a folder \
+            with derived keys for profile and one for invites, the key for counting clients' addresses, and a small \
+            certificate authority. Each service, the gateway and operators get a key and a certificate with a DNS \
+            name (identity) and a URI (spiffe://vestibule/identity). Existing files stay as they are, except \
+            certificates.
 
-            The folder can be entered by its owner only. The files in it that containers are given can be read by all, \
-            since a container's user is another; the authority's key and the operators' are the owner's alone. Nothing that runs \
-            needs the former, only this command when it makes a certificate: it may be kept elsewhere and given with --authority-key.
+            Only the owner can enter the folder. Files for containers can be read by all users, since a container's \
+            user isn't the owner; only the owner can read the authority's key and the operators' key. No running \
+            program needs the authority's key, only this command for new certificates: you may keep it elsewhere and \
+            pass it with --authority-key.
 
-            Certificates are valid for 60 days, and nothing revokes them. One with less than 20 days left is renewed with a \
-            new key, where it is, so that programs read it at SIGHUP: `make renew` does both, and should be run each day \
-            or week. Connections live for an hour, so that an old certificate doesn't live on in them.
+            Certificates are valid for 60 days, and can't be revoked. A certificate with less than 20 days left is \
+            renewed in place with a new key, and programs read it at SIGHUP: `make renew` does both, and should be \
+            run each day or week. Connections are closed after an hour, so that none keeps using an old certificate.
             """
     )
 
-    @Option(help: "The folder; made if it isn't there.")
+    @Option(help: "The folder; created if it is missing.")
     var folder = "docker/secrets"
 
     @Option(help: "The authority's private key, if it isn't kept in the folder.")
     var authorityKey: String?
 
-    @Option(help: "A program whose certificate is renewed now; may be repeated.")
+    @Option(help: "A program whose certificate is renewed now; can be repeated.")
     var renew: [String] = []
 
     func run() {

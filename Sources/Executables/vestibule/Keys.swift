@@ -7,7 +7,7 @@ import ServiceKit
 /// `vestibule keys`: a deployment's own keys.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Replace a deployment's own keys step by step, and show their states.",
+        abstract: "Rotate a deployment's own keys step by step, and show their states.",
         subcommands: [RotateKeys.self, ListKeys.self]
     )
 }
@@ -16,24 +16,24 @@ struct Keys: ParsableCommand {
 struct RotateKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Do the next step of replacing a key, if it is time for it.",
+        abstract: "Do the next step of a key rotation, if it is time for it.",
         discussion: """
-            A rotation has three steps, and a run does at most one of each kind: it publishes a next key; it lets that one make \
-            tokens, once everybody knows it; it forgets the one before, once nothing that it made is alive. A run that comes too \
-            early changes nothing and tells when the next step may follow, so it can be run every minute; with --every 90d \
-            that is a rotation each 90 days. One that was killed is run again.
+            A rotation has three steps, and a run does at most one for each kind of keys: it publishes a next key; \
+            it makes that key current, once all programs have it; it deletes the former key, once all its tokens \
+            have expired. A run that is too early changes nothing and prints when the next step is possible, so it \
+            can be run every minute; with --every 90d that is a rotation each 90 days. After a run was killed, run \
+            it again.
 
-            Programs read their folders again every few seconds and at SIGHUP. Before the first rotation all replicas of identity \
-            must use the folder (VESTIBULE_IDENTITY_KEYS_FOLDER): one that has other keys refuses what these make. What profile \
-            and invites have in profile-keys and invites-keys follows from identity's keys of proofs and cursors, and is written \
-            with them; \
-            each run makes it right, whatever it finds there.
+            Programs read their folders again every few seconds and at SIGHUP. Before the first rotation all \
+            replicas of identity must use the folder (VESTIBULE_IDENTITY_KEYS_FOLDER): a replica with other keys \
+            rejects the tokens of these. The keys of profile and invites in profile-keys and invites-keys are \
+            derived from identity's keys of proofs and cursors, and written with them; each run repairs them.
 
-            --leaked is for keys that somebody else has: a new one takes the place of all others of that kind at once. Of \
-            signing keys, apps have to refresh; of refresh keys, everybody has to sign in again; of keys of proofs, calls for \
-            people are answered with 503 until all programs have read their folders, up to five seconds; of keys of cursors, lists \
-            and streams begin anew. A leaked vault key seals \
-            nothing more and stays until its time is over: identity needs it to seal anew what it keeps.
+            --leaked is for stolen keys: it immediately replaces all keys of that kind by a new one. For signing \
+            keys, apps have to refresh; for refresh keys, all users have to sign in again; for keys of proofs, calls \
+            for users fail with 503 until all programs have read their folders, up to five seconds; for keys of \
+            cursors, lists and streams start over. A leaked vault key is no longer used for sealing, but stays until \
+            its time is over: identity needs it to seal its data again.
             """
     )
 
@@ -42,16 +42,16 @@ struct RotateKeys: ParsableCommand {
     var every = "1h"
     @Flag(help: "Let the next key sign tokens now, even if not all services have read it.")
     var atOnce = false
-    @Flag(help: "Put a new key in the place of all others now, with --confirm: what they made is worth nothing then.")
+    @Flag(help: "Replace all keys by a new one now, with --confirm: their tokens become invalid.")
     var leaked = false
-    @Flag(help: "Do what --leaked says. There is no way back.")
+    @Flag(help: "Confirm --leaked. It can't be undone.")
     var confirm = false
 
     func validate() throws {
         try place.validate()
         _ = try seconds(of: every, "--every")
         if leaked, place.kinds.isEmpty { throw ValidationError("--leaked needs the kind of keys that leaked") }
-        if leaked, !confirm { throw ValidationError("--leaked ends what these keys made; say --confirm as well") }
+        if leaked, !confirm { throw ValidationError("--leaked makes all tokens of these keys invalid; add --confirm") }
     }
 
     func run() {
@@ -73,12 +73,12 @@ struct RotateKeys: ParsableCommand {
     }
 }
 
-/// Tells the states of all keys.
+/// Prints the states of all keys.
 struct ListKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show the keys and their states, and when the next step of a rotation may follow.",
-        discussion: "Shows names of keys and never a key. A signing key's name is its `kid`."
+        abstract: "Show the keys and their states, and when the next step of a rotation is possible.",
+        discussion: "Shows the ids of keys and never a key. A signing key's id is its `kid`."
     )
 
     @OptionGroup var place: KeysPlace
@@ -101,7 +101,7 @@ struct ListKeys: ParsableCommand {
     }
 }
 
-/// Which keys, and how long the steps of a rotation wait for one another.
+/// The keys, and the waiting times between the steps of a rotation.
 struct KeysPlace: ParsableArguments {
     private static let sessionLifetime = "VESTIBULE_IDENTITY_SESSION_LIFETIME"
 
@@ -114,7 +114,7 @@ struct KeysPlace: ParsableArguments {
     var folder = "docker/secrets"
     @Option(help: "How long a changed folder takes until every replica has read it.")
     var spread = "1m"
-    @Option(help: "How long a session may live, if not as \(Self.sessionLifetime) says; 180d without either.")
+    @Option(help: "The lifetime of sessions; by default that of \(Self.sessionLifetime), or 180d.")
     var sessionLifetime: String?
 
     /// The folders of the keys.
@@ -125,19 +125,19 @@ struct KeysPlace: ParsableArguments {
         _ = try rules()
     }
 
-    /// The kinds that are named, or all.
+    /// The kinds in the arguments, or all.
     func chosenKinds() throws -> [KeyKind] {
         if kinds.isEmpty { return KeyKind.all }
         return try kinds.map { name in
             guard let kind = KeyKind.named(name) else {
                 let known = KeyKind.all.map(\.name).joined(separator: ", ")
-                throw ValidationError("there are no keys of the kind \(name); there are \(known)")
+                throw ValidationError("unknown kind of keys \(name); expected \(known)")
             }
             return kind
         }
     }
 
-    /// How long the steps wait.
+    /// The waiting times.
     func rules() throws -> KeyRotation.Rules {
         var rules = KeyRotation.Rules()
         rules.spreadSeconds = try seconds(of: spread, "--spread")
@@ -152,28 +152,28 @@ struct KeysPlace: ParsableArguments {
 }
 
 extension KeyRotation.Outcome {
-    /// What was done, and what may follow.
+    /// The step that was done, and the next possible one.
     fileprivate func told(nowSeconds: Int64) -> String {
         let following = followingTold(nowSeconds: nowSeconds)
         let done: String? =
             switch step {
             case nil: nil
             case .published(let id): "\(id) is published"
-            case .promoted(let id, let retired): "\(id) is used from now on; \(retired) verifies what it made"
-            case .forgotten(let id): "\(id) is gone"
+            case .promoted(let id, let retired): "\(id) is used from now on; \(retired) only verifies"
+            case .forgotten(let id): "\(id) is removed"
             case .replaced(let id, let gone):
-                "\(id) is used from now on; gone with what they made: \(gone.joined(separator: ", "))"
+                "\(id) is used from now on; removed, so that their tokens are invalid: \(gone.joined(separator: ", "))"
             }
         return done.map { "\($0); \(following)" } ?? "nothing to do; \(following)"
     }
 
-    /// What may follow, and when.
+    /// The next possible step, and when.
     fileprivate func followingTold(nowSeconds: Int64) -> String {
         let what =
             switch following {
             case .publish: "a next key may be published"
             case .promote: "the next key may be used"
-            case .forget: "the oldest retired key may go"
+            case .forget: "the oldest retired key may be removed"
             }
         return followsAtSeconds <= nowSeconds ? "\(what) now" : "\(what) from \(utc(followsAtSeconds))"
     }

@@ -2,37 +2,37 @@ import ArgumentParser
 import Load
 import ServiceKit
 
-/// The options of `load` that say how much is called.
+/// The options of `load` about the amount of calls.
 struct LoadAmount: ParsableArguments {
-    @Option(help: ArgumentHelp("How long is measured, such as 30s or 5m.", valueName: "time"))
+    @Option(help: ArgumentHelp("The length of the measured time, such as 30s or 5m.", valueName: "time"))
     var duration = LoadTime(.seconds(10))
-    @Option(help: ArgumentHelp("How long is called before that.", valueName: "time"))
+    @Option(help: ArgumentHelp("The length of the warm-up before it.", valueName: "time"))
     var warmUp = LoadTime(.seconds(2))
     @Option(
         help: ArgumentHelp(
-            "Calls in flight at most. (default: 32, with --rate 256)",
+            "The number of workers, and so of calls in flight. (default: 32, with --rate 256)",
             valueName: "count"
         )
     )
     var workers: Int?
-    @Option(help: ArgumentHelp("Calls a second, of an open loop.", valueName: "count"))
+    @Option(help: ArgumentHelp("Make an open loop with this number of calls per second.", valueName: "count"))
     var rate: Int?
     @Option(
         help: ArgumentHelp(
-            "Connections to each address, a multiple of the threads. (default: 4, with --edge one a worker)",
+            "Connections to each address, a multiple of the threads. (default: 4, with --edge one per worker)",
             valueName: "count"
         )
     )
     var connections: Int?
-    @Option(help: ArgumentHelp("Threads that call.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of threads that make calls.", valueName: "count"))
     var threads = 1
-    @Option(help: ArgumentHelp("Accounts to prepare. (default: one a worker)", valueName: "count"))
+    @Option(help: ArgumentHelp("Accounts to prepare. (default: one per worker)", valueName: "count"))
     var accounts: Int?
     @Option(
         help: ArgumentHelp(
             """
-            Call with these sessions and sign nobody in: a line each, the access token, a space, and for scenarios that refresh \
-            the refresh token.
+            Use the sessions in this file, without sign-ins. Each line has the access token, and for scenarios that \
+            refresh a space and the refresh token.
             """,
             valueName: "file"
         )
@@ -40,7 +40,7 @@ struct LoadAmount: ParsableArguments {
     var sessions: String?
     @Option(
         help: ArgumentHelp(
-            "The first number of claim-phone, E.164 without the plus. (default: random)",
+            "The first phone number of claim-phone, E.164 without the plus. (default: random)",
             valueName: "number"
         )
     )
@@ -48,20 +48,20 @@ struct LoadAmount: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Provider tokens to prepare for sign-ins; when they are used up, more are asked for during the run. \
+            Provider tokens to prepare for sign-ins; when they are used up, more are fetched during the run. \
             (default: with --rate as many as needed, else 2000)
             """,
             valueName: "count"
         )
     )
     var tokens: Int?
-    @Flag(help: "Send the provider's code with each sign-in too: identity exchanges it behind its answer.")
+    @Flag(help: "Also send the provider's code with each sign-in: identity exchanges it after its response.")
     var codes = false
     @Option(
-        help: ArgumentHelp("Calls of an open loop that may wait for a worker; more are errors.", valueName: "count")
+        help: ArgumentHelp("The maximum of waiting calls in an open loop; more are errors.", valueName: "count")
     )
     var queue = 10_000
-    @Option(help: ArgumentHelp("How long a call may take.", valueName: "time"))
+    @Option(help: ArgumentHelp("The timeout of a call.", valueName: "time"))
     var timeout = LoadTime(.seconds(5))
 
     private var workerCount: Int { workers ?? (rate == nil ? 32 : 256) }
@@ -75,23 +75,23 @@ struct LoadAmount: ParsableArguments {
         try Self.check("--tokens", tokens, 0...LoadPlan.preparedMax)
         try Self.check("--queue", queue, 1...LoadPlan.preparedMax)
         guard sessions == nil || accounts == nil else {
-            throw ValidationError("--accounts says nothing beside --sessions, which are as many as its file has")
+            throw ValidationError("--accounts can't be used with --sessions: the file decides the number of accounts")
         }
         if let firstPhone, !PhoneSequence.numbers.contains(firstPhone) {
             let range = PhoneSequence.numbers
-            throw ValidationError("--first-phone is from \(range.lowerBound) to \(range.upperBound)")
+            throw ValidationError("--first-phone must be from \(range.lowerBound) to \(range.upperBound)")
         }
-        guard workerCount >= threads else { throw ValidationError("--workers is at least the number of threads") }
+        guard workerCount >= threads else { throw ValidationError("--workers must be at least the number of threads") }
         let times = [("--duration", duration.value), ("--timeout", timeout.value)]
         for (name, value) in times + [("--warm-up", warmUp.value)] where value > LoadPlan.durationMax {
-            throw ValidationError("\(name) is at most 1d")
+            throw ValidationError("\(name) must be at most 1d")
         }
-        for (name, value) in times where value <= .zero { throw ValidationError("\(name) is more than nothing") }
+        for (name, value) in times where value <= .zero { throw ValidationError("\(name) must be more than 0") }
     }
 
     private static func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
-        throw ValidationError("\(name) is from \(range.lowerBound) to \(range.upperBound)")
+        throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound)")
     }
 
     func apply(to plan: inout LoadPlan) {
@@ -113,7 +113,7 @@ struct LoadAmount: ParsableArguments {
     }
 }
 
-/// A time as configuration has it: a number and `ms`, `s`, `m`, `h` or `d`.
+/// A time, as in the configuration: a number and `ms`, `s`, `m`, `h` or `d`.
 struct LoadTime: ExpressibleByArgument {
     let value: Duration
 

@@ -6,13 +6,13 @@ import RPCTransport
 import ServiceCommands
 import ServiceKit
 
-/// The options of `load` that say what is called.
+/// The options of `load` about the target.
 struct LoadPlace: ParsableArguments {
-    @Flag(help: "Call the gateway's JSON over HTTP, and not the services by gRPC.")
+    @Flag(help: "Call the gateway's JSON API over HTTP instead of the services by gRPC.")
     var edge = false
     @Option(help: ArgumentHelp("The gateway. (default: the local stack's)", valueName: "url"))
     var gateway: String?
-    @Option(help: ArgumentHelp("The identity service: one address, or several with commas.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("The identity service: addresses separated by commas.", valueName: "host:port"))
     var identity: AddressList?
     @Option(help: ArgumentHelp("The profile service, likewise.", valueName: "host:port"))
     var profile: AddressList?
@@ -20,18 +20,18 @@ struct LoadPlace: ParsableArguments {
     var simulator: String?
     @Option(name: .customLong("client-id"), help: ArgumentHelp("Our client id at Google.", valueName: "id"))
     var clientID = "example.apps.googleusercontent.com"
-    @Option(help: ArgumentHelp("Allow this host too, which is not this machine; can be repeated.", valueName: "host"))
+    @Option(help: ArgumentHelp("Allow another host than this machine; can be repeated.", valueName: "host"))
     var allow: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Call the services by TLS: PEM file of their authorities. (default: VESTIBULE_SERVICES_CA_FILE)",
+            "Call the services by TLS; the PEM file of their authorities. (default: VESTIBULE_SERVICES_CA_FILE)",
             valueName: "file"
         )
     )
     var ca: String?
     @Option(
         help: ArgumentHelp(
-            "Certificate to show to them. (default: VESTIBULE_LOAD_TLS_CLIENT_CERTIFICATE_FILE)",
+            "The client certificate. (default: VESTIBULE_LOAD_TLS_CLIENT_CERTIFICATE_FILE)",
             valueName: "file"
         )
     )
@@ -40,14 +40,14 @@ struct LoadPlace: ParsableArguments {
         help: ArgumentHelp("Its private key. (default: VESTIBULE_LOAD_TLS_CLIENT_KEY_FILE)", valueName: "file")
     )
     var key: String?
-    @Option(help: ArgumentHelp("The name in their certificates, if it is not the address's.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name in their certificates, if it differs from the address.", valueName: "name"))
     var serverName: String?
 
     func simulatorURL(_ configuration: Configuration) -> String {
         Self.withoutSlash(simulator) ?? "http://\(configuration[StackKeys.simulator].reachable)"
     }
 
-    /// What is called. Throws what is wrong with the options.
+    /// The target. Throws an error about invalid options.
     func target(_ configuration: Configuration) throws -> LoadPlan.Target {
         if edge || gateway != nil {
             return .edge(url: Self.withoutSlash(gateway) ?? "http://\(configuration[StackKeys.gateway].reachable)")
@@ -67,12 +67,12 @@ struct LoadPlace: ParsableArguments {
         if let key { tls.privateKeyFile = key }
         guard tls.authoritiesFile != nil else {
             guard certificate == nil, key == nil, serverName == nil else {
-                throw ValidationError("--certificate, --key and --server-name need --ca too")
+                throw ValidationError("--certificate, --key and --server-name require --ca")
             }
             return nil
         }
         guard (tls.certificateChainFile == nil) == (tls.privateKeyFile == nil) else {
-            throw ValidationError("--certificate and --key belong together")
+            throw ValidationError("--certificate and --key must be used together")
         }
         return tls
     }
@@ -83,11 +83,11 @@ struct LoadPlace: ParsableArguments {
 }
 
 extension AddressList: ExpressibleByArgument {
-    /// Addresses as an argument tells them.
+    /// Parses the addresses of an argument.
     public init?(argument: String) { self.init(argument) }
 }
 
-/// What `load` reads of the configuration.
+/// The configuration keys that `load` reads.
 enum LoadKeys {
     static let channels = ChannelKeys(program: "load")
     static let identity = (
@@ -101,7 +101,7 @@ enum LoadKeys {
         StackKeys.all + [identity.address, profile.address] + channels.all
     }
 
-    /// Where a service is called: where it is said to be, else where it listens.
+    /// The address of a service: the configured one, else the address that it listens on.
     static func address(
         of keys: (address: ConfigurationKey<AddressList>, service: ServiceKeys),
         _ configuration: Configuration
@@ -113,7 +113,7 @@ enum LoadKeys {
 }
 
 extension ConfigurationFileOption {
-    /// The configuration of `load`; ends the process if it has faults.
+    /// The configuration of `load`; ends the process if it has errors.
     func loadConfiguration() -> Configuration {
         do {
             let configuration = try Configuration.load(

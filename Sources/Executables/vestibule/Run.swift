@@ -21,7 +21,7 @@ struct Run: AsyncParsableCommand {
             )
             try await stack.run()
         } catch {
-            // Of several lines: the last lines of a program's log belong to the message.
+            // The message may have several lines: the last ones of a program's log.
             Program.end("vestibule: \(error)", code: 1)
         }
         Program.end(nil, code: 0)

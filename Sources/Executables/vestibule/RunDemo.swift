@@ -4,11 +4,11 @@ import RPCTransport
 import ServiceCommands
 import ServiceKit
 
-/// Tells the main story to a running stack.
+/// `vestibule demo`: runs the main scenario against a running stack.
 struct RunDemo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Walk the main story against a running stack and print each step with its time."
+        abstract: "Run the main scenario against a running stack, and print each step with its duration."
     )
 
     @OptionGroup var file: ConfigurationFileOption

@@ -11,26 +11,27 @@ struct RunLoad: AsyncParsableCommand {
         commandName: "load",
         abstract: "Put running services under load, and measure them.",
         discussion: """
-            Prepares accounts through the provider simulator, calls for a while, and tells rate, latencies and errors \
-            in a table, in NAME.json and on the page NAME.html. Ctrl-C ends it early, with the report; a second one \
-            ends it at once.
+            Prepares accounts through the provider simulator, makes calls for some time, and reports rate, latencies \
+            and errors in a table, in NAME.json and on the page NAME.html. Ctrl-C ends it early, with the report; a \
+            second Ctrl-C ends it immediately.
 
-            Without --rate a closed loop: each worker calls again when it was answered. With --rate an open loop: \
-            calls begin at fixed times, whether others were answered or not, and latencies count from those times.
+            Without --rate it is a closed loop: each worker begins its next call when the last one has ended. With \
+            --rate it is an open loop: calls begin at fixed times, even if earlier ones have not ended, and \
+            latencies count from those times.
 
-            Status: 0; 1 if there were more errors than --errors-max, or nothing could be called; 64 for a mistake in \
+            Exit code: 0; 1 if there were more errors than --errors-max, or no call could be made; 64 for an error in \
             the arguments; 78 for one in the configuration; 130 after a second Ctrl-C.
             """
     )
 
-    @Argument(help: "Which calls.")
+    @Argument(help: "The calls to make.")
     var scenario: Scenario
     @OptionGroup(title: "How much") var amount: LoadAmount
-    @OptionGroup(title: "Where to") var place: LoadPlace
+    @OptionGroup(title: "Target") var place: LoadPlace
 
     @Option(help: ArgumentHelp("The report's files, without .json and .html.", valueName: "name"))
     var output = "vestibule-load"
-    @Option(help: ArgumentHelp("Up to so many errors are a success.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum of errors for exit code 0.", valueName: "count"))
     var errorsMax = 0
     @OptionGroup var file: ConfigurationFileOption
 
@@ -38,12 +39,12 @@ struct RunLoad: AsyncParsableCommand {
         try amount.validate()
         guard amount.sessions == nil || scenario.takesSessions else {
             let fitting = Scenario.allCases.filter(\.takesSessions).map(\.rawValue)
-            throw ValidationError("--sessions goes with \(fitting.joined(separator: ", "))")
+            throw ValidationError("--sessions can only be used with \(fitting.joined(separator: ", "))")
         }
         guard amount.firstPhone == nil || scenario == .claimPhone else {
-            throw ValidationError("--first-phone goes with \(Scenario.claimPhone.rawValue)")
+            throw ValidationError("--first-phone can only be used with \(Scenario.claimPhone.rawValue)")
         }
-        guard errorsMax >= 0 else { throw ValidationError("--errors-max is 0 or more") }
+        guard errorsMax >= 0 else { throw ValidationError("--errors-max must be 0 or more") }
     }
 
     func run() async {
@@ -90,7 +91,7 @@ struct RunLoad: AsyncParsableCommand {
         guard refused.isEmpty else {
             let options = refused.map { $0.isEmpty ? "a URL such as http://host:port" : "--allow \($0)" }
             throw ValidationError(
-                "only this machine is put under load, unless a host is named: \(options.joined(separator: " "))"
+                "only this machine may be put under load; use \(options.joined(separator: " "))"
             )
         }
         return plan

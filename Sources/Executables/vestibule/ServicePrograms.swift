@@ -4,22 +4,22 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// The programs of the services, each of which alone has its configuration and its database.
+/// The programs of the services: only they have their configurations and databases.
 enum ServicePrograms {
-    /// What a program printed, and how it ended.
+    /// A program's output and exit status.
     struct Answer {
         let program: String
         let status: Int32
         let text: String
     }
 
-    /// All of them, in the order in which they are asked.
+    /// All programs, in the order of their calls.
     static let all = ["identity", "profile", "invites"]
 
-    /// Runs one with these arguments, and waits for its end. What it writes to standard error is seen at once.
+    /// Runs one with these arguments, and waits for its end. Its standard error is passed through.
     ///
-    /// - Parameter command: how this program's command is called, for the message if the other can't be started; this process ends
-    ///   then.
+    /// - Parameter command: the name of this program's command, for the error if the other can't be started, which ends this
+    ///   process.
     static func ask(_ service: String, _ arguments: [String], configurationPath: String?, by command: String) -> Answer
     {
         let configured = ProcessInfo.processInfo.environment[StackKeys.programs.name].flatMap { $0.isEmpty ? nil : $0 }
@@ -32,9 +32,9 @@ enum ServicePrograms {
         }
     }
 
-    /// Runs two, the first of which writes what the second reads, and waits for both. They end when this process does.
+    /// Runs two in a pipeline, and waits for both. They end when this process ends.
     ///
-    /// - Returns: how they ended.
+    /// - Returns: their exit statuses.
     static func pipe(
         _ first: (service: String, arguments: [String]),
         into second: (service: String, arguments: [String]),
@@ -43,11 +43,11 @@ enum ServicePrograms {
         let configured = ProcessInfo.processInfo.environment[StackKeys.programs.name].flatMap { $0.isEmpty ? nil : $0 }
         do {
             let folder = try ProgramFolder.path(configured: configured)
-            // Its other end is this process's alone, so that the first one sees it closed when this process is gone.
+            // Only this process has its other end, so that the first program sees it closed when this process ends.
             let (lifeline, way) = (try pipeEnds(), try pipeEnds())
             let reader = try start("\(folder)/\(second.service)", second.arguments, way.readEnd, .standardOutput)
             let writer = try start("\(folder)/\(first.service)", first.arguments, lifeline.readEnd, way.writeEnd)
-            // Else neither would see that the other has ended.
+            // Otherwise neither would notice the other's end.
             for end in [lifeline.readEnd, way.readEnd, way.writeEnd] { try end.close() }
             writer.waitUntilExit()
             reader.waitUntilExit()
@@ -76,7 +76,7 @@ enum ServicePrograms {
         return process
     }
 
-    /// A pipe whose ends no child has that isn't given them.
+    /// A pipe whose ends children don't inherit unless requested.
     private static func pipeEnds() throws -> (readEnd: FileHandle, writeEnd: FileHandle) {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { throw StackError("pipe: \(String(cString: strerror(errno)))") }

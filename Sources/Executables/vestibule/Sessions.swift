@@ -4,40 +4,40 @@ import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// `vestibule sessions`: what an operator does with sessions.
+/// `vestibule sessions`: an operator's commands on sessions.
 struct Sessions: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End sessions, as an operator.",
         subcommands: [End.self]
     )
 
-    /// `vestibule sessions end`: has identity, which has the database, end sessions.
+    /// `vestibule sessions end`: runs `identity end-sessions`, since identity has the database.
     struct End: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End all sessions, those from before a time, or those of one account.",
+            abstract: "End all sessions, those begun before a time, or those of one account.",
             discussion: """
-                Becomes `identity end-sessions` of the program beside this one (or in the folder that \
-                \(StackKeys.programs.name) names), with identity's configuration. Needed after a restore or a failover, with \
-                --all or --before, and for an account that somebody else got into, with --account.
+                Runs `identity end-sessions` of the program beside this one (or in the folder that \
+                \(StackKeys.programs.name) names), with identity's configuration. Use it after a restore or a \
+                failover, with --all or --before, and for an account that an attacker got into, with --account.
 
-                Without --confirm it tells how many sessions there are, changes nothing, and exits with 1. What it does is \
-                written into the audit log.
+                Without --confirm it prints the number of sessions, changes nothing, and exits with 1. The audit log \
+                records what it does.
                 """
         )
 
         @OptionGroup var file: ConfigurationFileOption
-        @Flag(help: "Those of everybody.")
+        @Flag(help: "End all sessions.")
         var all = false
-        @Option(help: ArgumentHelp("Those begun before a time, such as 2026-11-22T01:00:53Z.", valueName: "time"))
+        @Option(help: ArgumentHelp("End those begun before a time, such as 2026-11-22T01:00:53Z.", valueName: "time"))
         var before: String?
-        @Option(help: ArgumentHelp("Those of one account.", valueName: "id"))
+        @Option(help: ArgumentHelp("End the sessions of one account.", valueName: "id"))
         var account: String?
-        @Flag(help: "Do it. There is no way back.")
+        @Flag(help: "Do it. It can't be undone.")
         var confirm = false
 
         func validate() throws {
             if (all ? 1 : 0) + (before == nil ? 0 : 1) + (account == nil ? 0 : 1) != 1 {
-                throw ValidationError("one of --all, --before and --account is needed")
+                throw ValidationError("one of --all, --before and --account is required")
             }
         }
 

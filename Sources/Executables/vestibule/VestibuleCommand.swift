@@ -8,7 +8,7 @@ import ServiceKit
 struct VestibuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vestibule",
-        abstract: "Runs the whole of Vestibule on one machine, for development; prepares a deployment.",
+        abstract: "Runs all of Vestibule on one machine, for development; prepares and operates a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
         subcommands: [
             Run.self, RunDemo.self, RunLoad.self, Check.self, Sessions.self, Work.self, Account.self,
@@ -18,7 +18,7 @@ struct VestibuleCommand: AsyncParsableCommand {
 }
 
 extension ConfigurationFileOption {
-    /// The configuration of the local stack; ends the process if it has faults.
+    /// The configuration of the local stack; ends the process if it has errors.
     func stackConfiguration() -> Configuration {
         Program.configuration(keys: StackKeys.all, program: "run", path: path)
     }

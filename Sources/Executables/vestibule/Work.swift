@@ -10,9 +10,9 @@ struct Work: ParsableCommand {
         discussion: WorkHelp.discussion + """
 
 
-            Asks `identity work`, `profile work` and `invites work` of the programs beside this one (or in the folder that \
-            \(StackKeys.programs.name) names), each with its own configuration and database. In containers ask each: \
-            docker compose exec profile vestibule-program work list, and so on.
+            Asks `identity work`, `profile work` and `invites work` of the programs beside this one (or in the \
+            folder that \(StackKeys.programs.name) names), each with its own configuration and database. In \
+            containers run each: docker compose exec profile vestibule-program work list, and so on.
             """,
         subcommands: [List.self, Show.self, Retry.self, Discard.self],
         defaultSubcommand: List.self
@@ -106,7 +106,7 @@ extension Work {
         )
     }
 
-    /// Has services do the same, and ends this process: with 1 if one could not.
+    /// Runs the same command in the services, and ends this process: with 1 if one failed.
     private static func hand(_ arguments: [String], to services: [String], _ file: ConfigurationFileOption) -> Never {
         var status: Int32 = 0
         for service in services {

@@ -48,7 +48,7 @@ struct PendingStore: Sendable {
                         SELECT p.user_id FROM phones p
                         WHERE \(isConfirm) AND p.phone = m.phone AND p.user_id IS DISTINCT FROM m.declined_by
                             AND \(unsafeSQL: MemberRow.isWanted(by: "p.user_id"))
-                            -- Whom a person blocks isn't shown them, whoever else has added them.
+                            -- A user that somebody blocked doesn't see them, even if another user has added them.
                             AND NOT EXISTS (SELECT FROM blocked_inviters b
                                 WHERE b.user_id = p.user_id AND b.inviter_user_id = \(userID.uuid))
                             AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = p.user_id)

@@ -3,9 +3,9 @@ import RPCTransport
 
 /// Makes the accounts and the provider tokens before the first call is measured.
 struct Preparation: Sendable {
-    /// How many are made at once: enough to keep a simulator busy.
+    /// How many are made concurrently: enough to keep a simulator busy.
     private static let atOnce = 16
-    /// Tries of one account: requests are limited by address, and a random phone number may be somebody's.
+    /// The maximum of attempts for one account: requests are limited by address, and a random phone number may be taken.
     private static let triesMax = 60
 
     let plan: LoadPlan
@@ -13,13 +13,13 @@ struct Preparation: Sendable {
     let target: any Target
     let console: LoadConsole
 
-    /// Accounts that have signed in, or whose sessions are told, with a profile if the scenario needs one. Throws `CallFailure` at the first that
-    /// cannot be made, or `LoadError`.
+    /// Accounts that have signed in, or whose sessions are in the sessions file, with a profile if the scenario needs one. Throws
+    /// `CallFailure` for the first account that can't be made, or `LoadError`.
     func accounts() async throws -> [Account] {
         guard let path = plan.sessionsFile else { return try await signedIn() }
         let accounts = try SessionsFile.accounts(path, countMin: plan.workerCount)
         guard plan.scenario.callsProfile, target.needsProofs else { return accounts }
-        // Made now, so that a short run measures profile and not identity beside it.
+        // Fetched now, so that a short run measures only profile, and not identity as well.
         return try await many("proofs", accounts.count) { number in
             var account = accounts[number]
             account.take(try await target.checkSession(account))
@@ -56,7 +56,7 @@ struct Preparation: Sendable {
         }
     }
 
-    /// Tries again where that helps: later after RATE_LIMITED, at once with another number after PHONE_TAKEN.
+    /// Retries where that helps: after a wait for RATE_LIMITED, immediately with another number for PHONE_TAKEN.
     private func patiently(_ body: () async throws -> Account) async throws -> Account {
         var tries = 1
         while true {

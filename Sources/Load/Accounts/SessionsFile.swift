@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// A file with the tokens of sessions that are there: a line each, the access token, and behind a space the refresh token where the
-/// scenario refreshes. Nothing of it is printed.
+/// A file with the tokens of existing sessions. Each line has an access token and, if the scenario refreshes, a space and the
+/// refresh token. Tokens are never printed.
 enum SessionsFile {
-    /// The longest file, in bytes.
+    /// The maximum size of the file in bytes.
     static let bytesMax = 1 << 30
 
-    /// An account for each line. Throws `LoadError` if the file can't be read, or there are fewer of them than workers or more than
-    /// ``LoadPlan/preparedMax``.
+    /// An account for each line. Throws `LoadError` if the file can't be read, or if it has fewer lines than there are workers or
+    /// more than ``LoadPlan/preparedMax``.
     static func accounts(_ path: String, countMin: Int) throws(LoadError) -> [Account] {
         let content: Data
         do {

@@ -1,8 +1,8 @@
 import JOSE
 
-/// Where a phone gets its provider's ID tokens.
+/// The source of a provider's ID tokens.
 protocol TokenSource: Sendable {
-    /// A new token for a person, with a nonce of its own.
+    /// A new token for a user, with a new nonce.
     func proof(email: String) async throws(CallFailure) -> ProviderProof
 }
 
@@ -10,7 +10,7 @@ protocol TokenSource: Sendable {
 struct SimulatorTokens: TokenSource {
     let simulator: JSONClient
     let clientID: String
-    /// Whether the authorization code is handed on too.
+    /// Whether the authorization code is returned too.
     let sendsCodes: Bool
 
     func proof(email: String) async throws(CallFailure) -> ProviderProof {

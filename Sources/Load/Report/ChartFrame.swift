@@ -1,4 +1,4 @@
-/// Where a chart's values lie on its picture.
+/// Maps a chart's values to coordinates.
 struct ChartFrame {
     static let width = 860.0
     private static let left = 70.0
@@ -7,10 +7,10 @@ struct ChartFrame {
     private static let bottom = 26.0
 
     let height: Double
-    /// The value at the top of the axis; at its foot is 0.
+    /// The value at the top of the axis; 0 is at the bottom.
     let valueMax: Double
 
-    /// A frame for values up to `largest`, rounded up to a number that divides well.
+    /// A frame for values up to `largest`, rounded up to a round number.
     init(height: Double, largest: Double) {
         self.height = height
         valueMax = Self.roundUp(largest)
@@ -26,10 +26,10 @@ struct ChartFrame {
         return power * 10
     }
 
-    /// The place of a share of the width, 0 to 1.
+    /// The x coordinate of a share of the width, 0 to 1.
     func x(_ share: Double) -> Double { Self.left + share * (Self.width - Self.left - Self.right) }
 
-    /// The place of a value.
+    /// The y coordinate of a value.
     func y(_ value: Double) -> Double {
         height - Self.bottom - min(max(value / valueMax, 0), 1) * (height - Self.top - Self.bottom)
     }
@@ -43,13 +43,13 @@ struct ChartFrame {
         }.joined()
     }
 
-    /// A mark on the other axis.
+    /// A label on the horizontal axis.
     func mark(_ text: String, share: Double) -> String {
         SVGText.gridLine(x1: x(share), y1: y(0), x2: x(share), y2: y(0) + 5)
             + SVGText.label(text, x: x(share), y: height - 6, anchor: "middle")
     }
 
-    /// The whole picture.
+    /// The whole image.
     func picture(_ title: String, _ content: String) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(SVGText.coordinate(Self.width)) "
             + "\(SVGText.coordinate(height))\" role=\"img\" aria-label=\"\(SVGText.escaped(title))\">\n\(content)</svg>\n"

@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Figures {
     /// A latency: three digits and a unit.
     static func latency(nanoseconds: UInt64) -> String {
@@ -23,12 +23,12 @@ enum Figures {
         return text
     }
 
-    /// A rate: whole calls, or a decimal where there are few.
+    /// A rate: whole calls, or one decimal for small rates.
     static func rate(_ perSecond: Double) -> String {
         perSecond < 10 ? fixed(perSecond, 1) : count(Int(perSecond.rounded()))
     }
 
-    /// A number with that many decimals, whatever the locale.
+    /// A number with that many decimals, independent of the locale.
     static func fixed(_ value: Double, _ decimals: Int) -> String {
         guard value.isFinite else { return "-" }
         var scale = 1.0
@@ -42,12 +42,12 @@ enum Figures {
         return "\(sign)\(integer)." + String(repeating: "0", count: decimals - digits.count) + digits
     }
 
-    /// Widens a text with spaces before it.
+    /// Aligns a text to the right by spaces before it.
     static func right(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Widens a text with spaces after it.
+    /// Aligns a text to the left by spaces after it.
     static func left(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The report as one page that needs nothing else: no script, no font, no address. Well-formed as XML too.
+/// The report as one self-contained page: without scripts, fonts or links. Well-formed XML too.
 public enum HTMLReport {
     /// The page, UTF-8.
     public static func text(_ report: RunReport) -> String {
@@ -95,9 +95,9 @@ public enum HTMLReport {
         let key = "<span class=\"key first\">p50</span> and <span class=\"key second\">p99</span>"
         let charts: [(title: String, picture: String?)] = [
             ("Latency by percentile", LatencyChart.svg(report.total.statistics.latency)),
-            ("Calls a second that succeeded", TimelineCharts.rate(report.seconds)),
-            ("Latency, second by second: \(key)", TimelineCharts.latency(report.seconds)),
-            ("Errors a second", TimelineCharts.errors(report.seconds)),
+            ("Successful calls per second", TimelineCharts.rate(report.seconds)),
+            ("Latency per second: \(key)", TimelineCharts.latency(report.seconds)),
+            ("Errors per second", TimelineCharts.errors(report.seconds)),
         ]
         return charts.compactMap { title, picture in picture.map { "<h2>\(title)</h2>\n\($0)" } }.joined()
     }

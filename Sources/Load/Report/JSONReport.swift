@@ -2,7 +2,7 @@ import JOSE
 
 /// The report for programs. Latencies are in nanoseconds.
 public enum JSONReport {
-    /// The percentiles that are told.
+    /// The percentiles in the report.
     static let percentiles: [Double] = [0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 99.999, 100]
 
     /// One JSON object and a line end, UTF-8.

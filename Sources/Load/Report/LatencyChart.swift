@@ -1,16 +1,16 @@
 import Glibc
 
-/// Latency by percentile, the ends of the curve drawn apart: each step to the right has a tenth of the calls left.
+/// Latency by percentile on a logarithmic axis: each step to the right leaves a tenth of the calls.
 enum LatencyChart {
     private static let stepsPerDecade = 24
     private static let marks: [(percentile: Double, text: String)] = [
         (0, "0 %"), (90, "90 %"), (99, "99 %"), (99.9, "99.9 %"), (99.99, "99.99 %"), (99.999, "99.999 %"),
     ]
 
-    /// The picture; nil without calls.
+    /// The image; nil without calls.
     static func svg(_ latency: LatencyHistogram) -> String? {
         guard latency.count > 0 else { return nil }
-        // As many decades as there are calls to tell percentiles apart, at most to 99.999 %.
+        // As many decades as the number of calls supports, up to 99.999 %.
         var decades = 1
         var reached: UInt64 = 10
         while reached < latency.count, decades < marks.count - 1 {

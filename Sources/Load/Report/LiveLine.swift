@@ -1,10 +1,10 @@
-/// The line about each second while a run goes on.
+/// The progress line of each second of a run.
 public enum LiveLine {
-    /// Rate, p50, p99 and errors of a second, and how far the run is.
+    /// Rate, p50, p99 and errors of a second, and the progress of the run.
     ///
     /// - Parameters:
     ///   - errorCount: errors since the measured time began.
-    ///   - totalSeconds: how long is measured.
+    ///   - totalSeconds: the length of the measured time.
     public static func text(_ second: RunReport.Second, errorCount: Int, totalSeconds: Int) -> String {
         let width = String(totalSeconds).count
         return "\(Figures.right(String(second.index + 1), width))/\(totalSeconds) s"
@@ -14,7 +14,7 @@ public enum LiveLine {
             + "  errors \(Figures.count(errorCount))"
     }
 
-    /// How far a preparation is, with a bar of 24 places.
+    /// The progress of a preparation, with a bar of 24 characters.
     public static func progress(_ title: String, done: Int, of total: Int) -> String {
         let places = total == 0 ? 24 : min(24, done * 24 / total)
         let bar = String(repeating: "#", count: places) + String(repeating: ".", count: 24 - places)

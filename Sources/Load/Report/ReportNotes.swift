@@ -1,6 +1,6 @@
-/// What a reader of the figures should know, in sentences; the same in the table and on the page.
+/// Notes for readers of the figures; the same in the table and on the page.
 enum ReportNotes {
-    /// What the load generator used itself.
+    /// The load generator's own use of the processors.
     static func processor(_ report: RunReport) -> String {
         let share = report.processor
         let perCall = report.microsecondsPerCall.map { ", \(Figures.fixed($0, 2)) µs a call" } ?? ""
@@ -8,20 +8,20 @@ enum ReportNotes {
             + "its busiest thread \(Figures.fixed(share.busiestThread * 100, 0)) % of one"
     }
 
-    /// What may make the figures mean something else than they seem to.
+    /// Warnings about figures that may be misleading.
     static func warnings(_ report: RunReport) -> [String] {
         var warnings: [String] = []
         if report.processor.isLimit {
             warnings.append(
-                "a thread of the load generator was busy all the time: the figures may be its limit and not the "
+                "a thread of the load generator was always busy: the figures may be its limit and not the "
                     + "server's; try --threads \(report.plan.threadCount + 1)"
             )
         }
         if let arrivals = report.arrivals { warnings += arrivalWarnings(arrivals) }
         if report.side.lateTokenCount > 0 {
             warnings.append(
-                "\(Figures.count(report.side.lateTokenCount)) provider tokens were asked for during the run, because "
-                    + "those prepared were used up; prepare more with --tokens"
+                "\(Figures.count(report.side.lateTokenCount)) provider tokens were fetched during the run, because the "
+                    + "prepared ones were used up; prepare more with --tokens"
             )
         }
         let isLimited = report.rows.contains { row in
@@ -51,22 +51,22 @@ enum ReportNotes {
         return warnings
     }
 
-    /// What happened beside the calls.
+    /// Events beside the measured calls.
     static func remarks(_ report: RunReport) -> [String] {
         let side = report.side
         let counts: [(Int, String)] = [
-            (side.expiredTokenCount, "expired access tokens were refreshed, and the call made again"),
-            (side.renewedProofCount, "calls to profile needed a CheckSession first, for a proof of the person"),
+            (side.expiredTokenCount, "expired access tokens were refreshed, and the call repeated"),
+            (side.renewedProofCount, "calls to profile needed a CheckSession first, for a proof of the user"),
             (side.resumedRefreshCount, "refreshes went on with the same token after a lost answer"),
-            (side.repeatedSignInCount, "accounts signed in again because their session was over"),
+            (side.repeatedSignInCount, "accounts signed in again because their session had ended"),
         ]
         let remarks = counts.filter { $0.0 > 0 }.map { "\(Figures.count($0.0)) \($0.1)" }
         guard let arrivals = report.arrivals, arrivals.lateCount > 0 else { return remarks }
         return remarks + [
             "\(Figures.count(arrivals.lateCount)) calls began more than "
-                + "\(Figures.latency(nanoseconds: RunReport.lateNanoseconds)) late, by up to "
-                + "\(Figures.latency(nanoseconds: arrivals.delayNanosecondsMax)): all workers waited for answers, or the "
-                + "thread was busy; latencies count from when calls were to begin"
+                + "\(Figures.latency(nanoseconds: RunReport.lateNanoseconds)) late, at most "
+                + "\(Figures.latency(nanoseconds: arrivals.delayNanosecondsMax)): all workers were waiting, or the "
+                + "thread was busy; latencies count from the intended start"
         ]
     }
 }

@@ -1,6 +1,6 @@
-/// Text that is safe inside HTML and SVG, and pieces of SVG.
+/// Text that is safe inside HTML and SVG, and elements of SVG.
 enum SVGText {
-    /// Escapes what has a meaning in XML, in text and in attributes; drops control characters, which XML has none of.
+    /// Escapes XML's special characters, for text and attributes; drops control characters, which XML doesn't allow.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -26,13 +26,13 @@ enum SVGText {
         "<text x=\"\(coordinate(x))\" y=\"\(coordinate(y))\" text-anchor=\"\(anchor)\">\(escaped(text))</text>\n"
     }
 
-    /// A line of the grid.
+    /// A grid line.
     static func gridLine(x1: Double, y1: Double, x2: Double, y2: Double) -> String {
         "<line class=\"grid\" x1=\"\(coordinate(x1))\" y1=\"\(coordinate(y1))\" x2=\"\(coordinate(x2))\" "
             + "y2=\"\(coordinate(y2))\"/>\n"
     }
 
-    /// A line through points; a dot where there is one only.
+    /// A line through points; a dot for a single point.
     static func path(_ points: [(x: Double, y: Double)], series: String) -> String {
         guard let first = points.first else { return "" }
         if points.count == 1 {

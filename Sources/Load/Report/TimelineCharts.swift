@@ -1,10 +1,10 @@
-/// Rate, latencies and errors, second by second.
+/// Charts of rate, latencies and errors per second.
 enum TimelineCharts {
-    /// Points that are drawn; of a longer run each stands for several seconds.
+    /// The maximum of points; in a longer run each stands for several seconds.
     static let pointsMax = 600
     private static let height = 190.0
 
-    /// One drawn point.
+    /// One point of a chart.
     struct Point {
         let second: Int
         let rate: Double
@@ -14,7 +14,7 @@ enum TimelineCharts {
     }
 
     static func rate(_ seconds: [RunReport.Second]) -> String? {
-        chart("Calls a second that succeeded", seconds, label: Figures.rate, [("first", \.rate)])
+        chart("Successful calls per second", seconds, label: Figures.rate, [("first", \.rate)])
     }
 
     static func latency(_ seconds: [RunReport.Second]) -> String? {
@@ -27,10 +27,10 @@ enum TimelineCharts {
     }
 
     static func errors(_ seconds: [RunReport.Second]) -> String? {
-        chart("Errors a second", seconds, label: Figures.rate, [("bad", \.failures)])
+        chart("Errors per second", seconds, label: Figures.rate, [("bad", \.failures)])
     }
 
-    /// At most `pointsMax` points: the mean of rates and the largest of latencies, so that no stall disappears.
+    /// At most `pointsMax` points: the mean of the rates and the maximum of the latencies, so that stalls stay visible.
     static func points(_ seconds: [RunReport.Second]) -> [Point] {
         let group = (seconds.count + pointsMax - 1) / pointsMax
         guard group > 0 else { return [] }

@@ -1,20 +1,19 @@
 import RPCTransport
 
-/// A loop's part of a run: says to its workers when to begin the next call, and counts what came of it.
+/// A loop's part of a run: decides when its workers begin their next calls, and counts the results.
 ///
-/// States: running → stopped, when its time is over or it is told so. Stopped, it gives out no start, and workers end
-/// when their call has ended. Loop thread only.
+/// States: running → stopped, when its time is over or `stop` is called. When stopped, no more calls begin, and workers end
+/// with their current call. Loop thread only.
 final class Lane: @unchecked Sendable {
-    // Sound because everything but the constants is touched on the loop's thread only, where workers run too, and each
-    // method that others call is called there.
+    // Safe because the variables are used only on the loop's thread, where workers run too, and all methods are called there.
 
     let loop: EventLoop
     private let times: RunTimes
-    /// Of an open loop.
+    /// Only in an open loop.
     private var arrivals: ArrivalQueue?
     private var timer: StartTimer?
     private var isStopped = false
-    /// Workers of an open loop that wait for a call to become due. The last to come is the first to go, so that no more
+    /// Workers of an open loop that wait for a call to become due. The last one to wait gets the next call, so that no more
     /// workers, and their memory, are used than are needed.
     private var idle: [UnsafeContinuation<UInt64?, Never>] = []
 
@@ -25,13 +24,13 @@ final class Lane: @unchecked Sendable {
     private var roundIndex = 0
     /// What workers did beside their calls.
     var side = SideCounts()
-    /// The sessions that workers call with.
+    /// The accounts whose sessions the workers use.
     var accounts: AccountPool
     /// Provider tokens for sign-ins.
     var proofs: [ProviderProof]
-    /// Numbers that profiles take.
+    /// Phone numbers for profiles.
     var phones: PhoneSequence
-    /// Profiles that were changed, so that each change is one.
+    /// The number of profile updates, so that each one sets another name.
     var updateCount = 0
 
     init(
@@ -53,16 +52,16 @@ final class Lane: @unchecked Sendable {
         timeline = Timeline(startNanoseconds: times.measureFrom, endNanoseconds: times.end)
     }
 
-    /// Prepares what belongs to the loop. Throws `TransportError` or `LoadError` if the system refuses.
+    /// Prepares the loop's part. Throws `TransportError` or `LoadError` if the system fails.
     func start() throws {
         loop.preconditionIsCurrent()
         if arrivals != nil { timer = try StartTimer(loop) { [unowned self] in pump() } }
     }
 
-    // MARK: What workers ask
+    // MARK: For workers
 
-    /// When the worker's next call counts as begun: now in a closed loop; in an open one when it was to begin, and the
-    /// worker waits until then. Nil when the run is over.
+    /// The start of the worker's next call, from which its latency counts. In a closed loop that is now; in an open loop it is the
+    /// intended start, and the worker waits until then. Nil when the run is over.
     func nextStart() async -> UInt64? {
         let now = MonotonicTime.nanoseconds
         guard !isStopped, now < times.end || arrivals != nil else { return nil }
@@ -75,7 +74,7 @@ final class Lane: @unchecked Sendable {
         return await withUnsafeContinuation { idle.append($0) }  // resumed once: by `pump` or `stop`
     }
 
-    /// What to call next: all workers of a lane go through one round, so that the mix is exact.
+    /// The operation to call next: all workers of a lane go through one round, so that the mix is exact.
     func nextOperation() -> Operation {
         let operation = round[roundIndex]
         roundIndex = roundIndex + 1 == round.count ? 0 : roundIndex + 1
@@ -96,7 +95,7 @@ final class Lane: @unchecked Sendable {
 
     // MARK: Open loop
 
-    /// Gives the calls that are due to workers that wait.
+    /// Hands due calls to waiting workers.
     private func pump() {
         let now = MonotonicTime.nanoseconds
         while !idle.isEmpty, let start = arrivals?.take(nowNanoseconds: now) {
@@ -108,7 +107,7 @@ final class Lane: @unchecked Sendable {
         idle = []
     }
 
-    /// Wakes this lane when the next call is due; false if there will be none.
+    /// Sets the timer for the next call; false if there will be none.
     private func setTimer() -> Bool {
         guard !isStopped, let due = arrivals?.nextDueNanoseconds else { return false }
         timer?.set(nanoseconds: due)
@@ -121,9 +120,9 @@ final class Lane: @unchecked Sendable {
         if now - start > RunReport.lateNanoseconds { arrivalCounts.lateCount += 1 }
     }
 
-    // MARK: The end, and what is known
+    // MARK: The end, and the results
 
-    /// Ends the run before its time; nothing counts as measured that ends after `now`.
+    /// Ends the run early; only calls that end by `now` count.
     func stop(atNanoseconds now: UInt64) {
         loop.preconditionIsCurrent()
         guard !isStopped else { return }
@@ -133,13 +132,13 @@ final class Lane: @unchecked Sendable {
         idle = []
     }
 
-    /// The seconds that are over, each once.
+    /// The completed seconds, each once.
     func takeSeconds() -> [SecondRecord] {
         loop.preconditionIsCurrent()
         return timeline.takeFinished(nowNanoseconds: MonotonicTime.nanoseconds)
     }
 
-    /// What a lane has counted.
+    /// The counts of a lane.
     struct Result: Sendable {
         let statistics: [CallStatistics]
         let seconds: [SecondRecord]
@@ -148,7 +147,7 @@ final class Lane: @unchecked Sendable {
         let side: SideCounts
     }
 
-    /// Everything, once the workers have ended.
+    /// All counts, after the workers have ended.
     func finish() -> Result {
         loop.preconditionIsCurrent()
         timer = nil

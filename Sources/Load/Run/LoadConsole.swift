@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// What is told while a run goes on, on standard error: one line that is written over on a terminal, plain lines
-/// elsewhere. Any thread.
+/// Prints the progress of a run on standard error: a line that is overwritten on a terminal, plain lines elsewhere. Any
+/// thread.
 public final class LoadConsole: Sendable {
-    /// Lines of a preparation where they cannot be written over: one each time that a tenth is done.
+    /// Progress lines of a preparation outside a terminal: one for each tenth.
     private static let plainSteps = 10
 
     private struct State {
@@ -21,7 +21,7 @@ public final class LoadConsole: Sendable {
         isTerminal = isatty(descriptor) == 1
     }
 
-    /// Tells how far a preparation is.
+    /// Prints the progress of a preparation.
     func progress(_ title: String, done: Int, of total: Int) {
         state.withLock { state in
             let steps = isTerminal ? 100 : Self.plainSteps
@@ -33,10 +33,10 @@ public final class LoadConsole: Sendable {
         }
     }
 
-    /// Tells a line about now, which the next one replaces.
+    /// Prints a line that the next one replaces.
     func live(_ line: String) { state.withLock { show(line, &$0) } }
 
-    /// Tells a line that stays.
+    /// Prints a line that stays.
     public func say(_ line: String) {
         state.withLock { state in
             finishLine(&state)
@@ -44,7 +44,7 @@ public final class LoadConsole: Sendable {
         }
     }
 
-    /// Ends a line that could be replaced, so that others may write.
+    /// Ends a line that could be replaced, so that other code may print.
     public func finish() { state.withLock { finishLine(&$0) } }
 
     private func show(_ line: String, _ state: inout State) {

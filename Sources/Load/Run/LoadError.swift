@@ -1,4 +1,4 @@
-/// Why a run cannot be made: one line for people.
+/// Why a run can't be made: one line for people.
 public struct LoadError: Error, Sendable, CustomStringConvertible {
     /// The line.
     public let description: String

@@ -1,9 +1,9 @@
 import RPCTransport
 import ServiceKit
 
-/// What a run shall do, checked: what the command's options come to.
+/// The plan of a run, from the command's checked options.
 public struct LoadPlan: Sendable {
-    /// Where the calls go.
+    /// The target of the calls.
     public enum Target: Sendable, Hashable {
         /// The services by gRPC; with TLS if there is a configuration.
         case grpc(identity: AddressList, profile: AddressList, tls: TLSConfiguration?, serverName: String?)
@@ -11,50 +11,50 @@ public struct LoadPlan: Sendable {
         case edge(url: String)
     }
 
-    /// Which calls.
+    /// The calls.
     public var scenario: Scenario
-    /// Where to.
+    /// Their target.
     public var target: Target
     /// The provider simulator's URL.
     public var simulatorURL: String
     /// The client id in the provider's tokens.
     public var clientID: String
-    /// Calls a second of an open loop; nil for a closed one, in which each worker calls again when it was answered.
+    /// Calls per second of an open loop; nil for a closed loop, in which each worker's next call follows its last.
     public var ratePerSecond: Int?
-    /// Calls in flight at most.
+    /// The number of workers: the maximum of calls in flight.
     public var workerCount: Int
     /// Connections to each address.
     public var connectionCount: Int
-    /// Threads that call.
+    /// The number of threads.
     public var threadCount: Int
-    /// Accounts that are prepared, at least one a worker.
+    /// Accounts to prepare, at least one per worker.
     public var accountCount: Int
-    /// The file with the sessions to call with, in whose place accounts are prepared without one; see ``SessionsFile``.
+    /// The file of sessions to use; without one, accounts are prepared. See ``SessionsFile``.
     public var sessionsFile: String?
-    /// The first of the numbers that profiles take, one after the other, E.164 without the plus; nil for a random one.
+    /// The first of the profiles' phone numbers, E.164 without the plus; nil for a random one.
     public var firstPhone: Int64?
-    /// Provider tokens that are prepared for sign-ins.
+    /// Provider tokens to prepare for sign-ins.
     public var tokenCount: Int
-    /// Whether sign-ins send the provider's authorization code too, which identity exchanges behind its answer.
+    /// Whether sign-ins also send the provider's authorization code, which identity exchanges after its response.
     public var sendsCodes: Bool
-    /// Calls of an open loop that may wait for a worker.
+    /// The maximum of calls that wait for a worker in an open loop.
     public var queueMax: Int
-    /// How long calls are made before measuring begins.
+    /// The length of the warm-up.
     public var warmUp: Duration
-    /// How long is measured.
+    /// The length of the measured time.
     public var duration: Duration
-    /// How long a call may take.
+    /// The timeout of a call.
     public var timeout: Duration
 
-    /// The most accounts, and the most tokens.
+    /// The maximum of accounts, and of tokens.
     public static let preparedMax = 1_000_000
-    /// The most workers.
+    /// The maximum of workers.
     public static let workersMax = 100_000
-    /// The most connections to one address.
+    /// The maximum of connections to one address.
     public static let connectionsMax = 10_000
-    /// The most threads.
+    /// The maximum of threads.
     public static let threadsMax = 256
-    /// The longest run, and the longest warm-up.
+    /// The maximum length of a run, and of a warm-up.
     public static let durationMax: Duration = .seconds(86_400)
 
     /// A plan with the defaults: a closed loop of 32 workers on one thread, for 10 s after a warm-up of 2 s.
@@ -75,27 +75,27 @@ public struct LoadPlan: Sendable {
         timeout = .seconds(5)
     }
 
-    /// Connections that each thread has to each address: all threads have as many, so there may be a few more in all.
+    /// Connections of each thread to each address. All threads have the same number, so there may be a few more in all.
     var connectionsPerThread: Int { (connectionCount + threadCount - 1) / threadCount }
 
-    /// Provider tokens for the sign-ins of the run: in an open loop it is known how many there will be.
+    /// Provider tokens for the sign-ins of the run: in an open loop their number is known.
     public var tokenCountNeeded: Int {
         guard scenario.round.contains(.signIn) else { return 0 }
         guard let ratePerSecond else { return Self.closedLoopTokens }
         let calls = Double(ratePerSecond) * ((warmUp + duration) / .seconds(1))
-        // Each thread has its own part of the round and of the tokens: one may need a token more than another.
+        // Each thread has its own part of the round and of the tokens, so one may need a token more than another.
         let needed = scenario.signInCount(amongCalls: Int(min(calls.rounded(.up), 1e9))) + 2 * threadCount
         return min(needed, Self.preparedMax)
     }
     private static let closedLoopTokens = 2000
 
-    /// As reports call the loop.
+    /// The loop in reports.
     public var loopText: String {
         if let ratePerSecond { return "open loop, \(ratePerSecond) calls/s, at most \(workerCount) in flight" }
         return "closed loop, \(workerCount) workers"
     }
 
-    /// As reports call the target; without anything secret.
+    /// The target in reports; without secrets.
     public var targetText: String {
         switch target {
         case .grpc(let identity, let profile, let tls, _):

@@ -3,9 +3,9 @@ import OutgoingHTTP
 import RPCTransport
 import ServiceKit
 
-/// A whole run: prepares, calls, and tells what came of it.
+/// A whole run: prepares, calls, and reports.
 public struct LoadRun: Sendable {
-    /// Time between the last preparation and the first call, for every thread to be there.
+    /// The time between the last preparation and the first call, so that all threads are ready.
     private static let settleNanoseconds: UInt64 = 50_000_000
 
     private let plan: LoadPlan
@@ -17,21 +17,21 @@ public struct LoadRun: Sendable {
         self.console = console
     }
 
-    /// Runs to the end, or until the first of the signals. Throws `LoadError`, `TransportError` or `CallFailure` if it
-    /// comes to no call; afterwards everything that goes wrong is counted and told in the report.
+    /// Runs to the end, or until the first signal. Throws `LoadError`, `TransportError` or `CallFailure` if no call could be
+    /// made; later errors are counted in the report.
     public func run(until signals: ShutdownSignals) async throws -> RunReport {
         try await withEventLoopGroup(loopCount: plan.threadCount, name: "load") { group in
             try await run(group, Self.httpClient(plan, group), until: signals)
         }
     }
 
-    /// A client for the gateway and the simulator. No proxy: what is measured is the server.
+    /// An HTTP client for the gateway and the simulator. Without a proxy, so that only the server is measured.
     private static func httpClient(_ plan: LoadPlan, _ group: EventLoopGroup) -> HTTPSClient {
         var limits = HTTPSClient.Limits()
         limits.requestsMax = LoadPlan.workersMax
         limits.connectionsPerHostMax = plan.connectionsPerThread * plan.threadCount
         limits.connectionsMax = 2 * limits.connectionsPerHostMax
-        // Phones share no connections, and so workers don't.
+        // Workers share no connections, like phones.
         return HTTPSClient(userAgent: "vestibule-load", group: group, limits: limits, speaksHTTP2: false)
     }
 
@@ -43,7 +43,7 @@ public struct LoadRun: Sendable {
         switch plan.target {
         case .grpc:
             let channels = try GRPCChannels(plan, group: group)
-            // Workers take the loops in turn, and on each loop the connections.
+            // Workers are assigned to loops in turn, and to the connections of each loop.
             let targets = (0..<plan.workerCount).map {
                 channels.target($0 / plan.threadCount, timeout: plan.timeout)
             }
@@ -55,7 +55,7 @@ public struct LoadRun: Sendable {
         }
     }
 
-    /// - Parameter targets: one a worker.
+    /// - Parameter targets: one per worker.
     private func run(
         _ group: EventLoopGroup,
         _ http: HTTPSClient,
@@ -120,7 +120,7 @@ public struct LoadRun: Sendable {
         async let watched = watch.run()
         let stopper = Task {
             await signals.first()
-            // Or the run has ended, and this task with it.
+            // A cancelled sleep means that the run has ended.
             if signals.wasReceived { await watch.stop() }
         }
         await work(lanes, targets: targets, source: source, start: times.start)
@@ -144,7 +144,7 @@ public struct LoadRun: Sendable {
         )
     }
 
-    /// Runs the workers, each on the loop of its lane, until all have ended.
+    /// Runs the workers, each on its lane's loop, until all have ended.
     private func work(
         _ lanes: [Lane],
         targets: [any Target],

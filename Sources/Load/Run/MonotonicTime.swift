@@ -1,8 +1,8 @@
 import Glibc
 
-/// The clock that starts and ends of calls are read on.
+/// The clock for the starts and ends of calls.
 enum MonotonicTime {
-    /// Nanoseconds on `CLOCK_MONOTONIC`, which timers of the kernel use too.
+    /// Nanoseconds on `CLOCK_MONOTONIC`, which kernel timers use too.
     @inline(__always)
     static var nanoseconds: UInt64 {
         var time = timespec()

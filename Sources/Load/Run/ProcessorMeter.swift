@@ -1,22 +1,22 @@
 import Glibc
 import RPCTransport
 
-/// Reads what this process uses of the machine's processors.
+/// Measures the processor time of this process.
 struct ProcessorMeter: Sendable {
     private let wall: ContinuousClock.Instant
     private let processNanoseconds: UInt64
     private let threadNanoseconds: [UInt64]
 
-    /// Starts to measure: the process, and the threads of the loops.
+    /// Starts to measure the process and the threads of the loops.
     init(_ loops: [EventLoop]) async {
         wall = .now
         processNanoseconds = Self.read(CLOCK_PROCESS_CPUTIME_ID)
         threadNanoseconds = await Self.threads(loops)
     }
 
-    /// What was used since the start.
+    /// The use since the start.
     ///
-    /// - Parameter otherThreads: threads that call beside the loops; what they used counts as spread evenly.
+    /// - Parameter otherThreads: threads that make calls beside the loops; their use counts as spread evenly.
     func share(_ loops: [EventLoop], otherThreads: Int) async -> ProcessorShare {
         let elapsed = max((ContinuousClock.now - wall) / .nanoseconds(1), 1)
         let process = Double(Self.read(CLOCK_PROCESS_CPUTIME_ID) - processNanoseconds) / elapsed
@@ -32,7 +32,7 @@ struct ProcessorMeter: Sendable {
     private static func threads(_ loops: [EventLoop]) async -> [UInt64] {
         var times: [UInt64] = []
         for loop in loops {
-            // A loop that has ended has used nothing since.
+            // A loop that has ended uses no more.
             times.append((try? await loop.run { read(CLOCK_THREAD_CPUTIME_ID) }) ?? 0)
         }
         return times

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The files that a report is written to.
+/// The files of a report.
 public struct ReportFiles: Sendable {
     /// The report for programs.
     public let json: String
-    /// The page.
+    /// The HTML page.
     public let html: String
 
     /// `NAME.json` and `NAME.html`.
@@ -13,7 +13,7 @@ public struct ReportFiles: Sendable {
         html = name + ".html"
     }
 
-    /// Throws `LoadError` if the files could not be written, so that it is known before a run of an hour.
+    /// Throws `LoadError` if the files can't be written, so that a long run doesn't fail at its end.
     public func checkWritable() throws(LoadError) {
         for path in [json, html] {
             let wasThere = access(path, F_OK) == 0
@@ -24,7 +24,7 @@ public struct ReportFiles: Sendable {
         }
     }
 
-    /// Writes both, over those that are there. Throws `LoadError`.
+    /// Writes both files, replacing existing ones. Throws `LoadError`.
     public func write(_ report: RunReport) throws(LoadError) {
         try Self.write(JSONReport.bytes(report), to: json)
         try Self.write(Array(HTMLReport.text(report).utf8), to: html)

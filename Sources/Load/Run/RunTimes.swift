@@ -1,10 +1,10 @@
-/// When a run's parts begin and end, in nanoseconds on the monotonic clock.
+/// The times of a run, in nanoseconds on the monotonic clock.
 struct RunTimes: Sendable {
-    /// The first call.
+    /// The start of the first call.
     let start: UInt64
-    /// Where warm-up ends.
+    /// The end of the warm-up.
     let measureFrom: UInt64
-    /// No call begins from here on.
+    /// The end: no calls begin from then on.
     let end: UInt64
 
     init(_ plan: LoadPlan, start: UInt64) {

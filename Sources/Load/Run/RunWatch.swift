@@ -2,23 +2,25 @@ import Glibc
 import RPCTransport
 import ServiceKit
 
-/// Looks at a run from beside it: tells each second as it goes by, ends the run when it is told to, and puts together
-/// what the lanes have counted.
+/// Watches a run: prints each second's figures, ends the run on request, and adds up the counts of the lanes.
 actor RunWatch {
-    /// How long after a second's end it is told: the loops may have a turn to finish.
+    /// How long after the end of a second its figures are printed: the loops may have to finish a turn.
     private static let tellDelayNanoseconds: UInt64 = 20_000_000
 
     private let plan: LoadPlan
     private let lanes: [Lane]
     private let times: RunTimes
     private let console: LoadConsole
+    /// The seconds that all lanes have reported.
     private var board: SecondsBoard
     private var toldCount = 0
+    /// Whether the run was ended early.
     private var isInterrupted = false
     /// When measuring ended.
     private var measuredUntil: UInt64
     private var haveWorkersEnded = false
     private var meter: ProcessorMeter?
+    /// The load generator's own processor time in the measured time.
     private var share: ProcessorShare?
     private var startedUnixSeconds: Int64 = 0
 
@@ -31,7 +33,7 @@ actor RunWatch {
         measuredUntil = times.end
     }
 
-    /// Watches until the workers have ended; the report then.
+    /// Watches until the workers have ended; returns the report.
     func run() async -> RunReport {
         if times.measureFrom > times.start { console.live("warming up for \(DurationText.format(plan.warmUp))") }
         while await wait(until: times.measureFrom) {}
@@ -41,7 +43,7 @@ actor RunWatch {
         while !isOver {
             let boundary = min(times.measureFrom + second * 1_000_000_000, times.end)
             while await wait(until: boundary + Self.tellDelayNanoseconds) {}
-            // Before the last calls end, which may take as long as a call may.
+            // Before the last calls end, which may take as long as the timeout of a call.
             if boundary == times.end || isOver { await readShare() }
             if !isOver || boundary == times.end { await collect() }
             second += 1
@@ -51,33 +53,33 @@ actor RunWatch {
         return await report()
     }
 
-    /// Ends the run before its time: no call begins any more.
+    /// Ends the run early: no more calls begin.
     func stop() async {
         let now = MonotonicTime.nanoseconds
         guard !isInterrupted, now < times.end else { return }
         isInterrupted = true
         measuredUntil = max(now, times.measureFrom)
-        console.say("ending: calls in flight are waited for; Ctrl-C again ends at once")
+        console.say("ending: waiting for calls in flight; press Ctrl-C again to end immediately")
         for lane in lanes { try? await lane.loop.run { lane.stop(atNanoseconds: now) } }
     }
 
-    /// No worker calls any more.
+    /// Called when all workers have ended.
     func workersEnded() { haveWorkersEnded = true }
 
     private var isOver: Bool { isInterrupted || haveWorkersEnded }
 
-    /// Waits a little; false when the moment has come, or the run is over.
+    /// Waits a little; false when the time has come, or the run is over.
     private func wait(until moment: UInt64) async -> Bool {
         let now = MonotonicTime.nanoseconds
         guard now < moment, !isInterrupted else { return false }
-        // In parts, so that an interruption is noticed.
+        // In short sleeps, so that an interruption is noticed.
         try? await Task.sleep(for: .nanoseconds(min(moment - now, 50_000_000)))
         return true
     }
 
     private func readShare() async {
         guard share == nil, let meter else { return }
-        // Of the edge the calls are made by the HTTP client's threads too.
+        // Calls to the gateway also use the HTTP client's threads.
         var httpThreads = 0
         if case .edge = plan.target { httpThreads = plan.threadCount }
         share = await meter.share(lanes.map(\.loop), otherThreads: httpThreads)

@@ -1,17 +1,17 @@
-/// Puts the loops' parts of each second together. A pure value.
+/// Adds up the loops' parts of each second. A pure value.
 struct SecondsBoard: Sendable {
     private let laneCount: Int
     private var records: [Int: (record: SecondRecord, parts: Int)] = [:]
-    /// The seconds that all loops have told, in order.
+    /// The complete seconds, in order: those that all loops have reported.
     private(set) var seconds: [RunReport.Second] = []
-    /// Errors in them.
+    /// The errors in them.
     private(set) var errorCount = 0
 
     init(laneCount: Int) { self.laneCount = laneCount }
 
-    /// Takes a loop's part; a second is complete with the last loop's.
+    /// Adds a loop's part; a second is complete when all loops have reported it.
     ///
-    /// - Parameter measuredNanoseconds: how long was measured in all, which cuts the last second short.
+    /// - Parameter measuredNanoseconds: the length of the measured time, which may end within the last second.
     mutating func add(_ parts: [SecondRecord], measuredNanoseconds: UInt64) {
         for part in parts {
             if let there = records[part.index] {
@@ -27,7 +27,7 @@ struct SecondsBoard: Sendable {
             let begin = UInt64(seconds.count) * 1_000_000_000
             let length = measuredNanoseconds > begin ? min(measuredNanoseconds - begin, 1_000_000_000) : 0
             errorCount += next.record.failureCount
-            // What is shorter than a hundredth of a second tells nothing about a second.
+            // A part shorter than a hundredth of a second is too short for a rate.
             guard length >= 10_000_000 else { return }
             seconds.append(RunReport.Second(next.record, seconds: Double(length) / 1e9))
         }

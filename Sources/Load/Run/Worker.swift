@@ -1,9 +1,9 @@
 import RPCTransport
 
-/// Makes one call after the other, as phones would: a session whose access token has expired is refreshed and the call
-/// made again, a refresh whose answer was lost is tried with the same token, a session that is over begins anew.
+/// Makes one call after another, like a phone: it refreshes an expired access token and repeats the call, retries a refresh with
+/// a lost response with the same token, and signs in again when a session has ended.
 ///
-/// Runs on its lane's loop, and so does everything that it awaits.
+/// Runs on its lane's loop, like all code that it awaits.
 struct Worker: Sendable {
     private static let pauseFirst: Duration = .milliseconds(5)
     private static let pauseMax: Duration = .milliseconds(100)
@@ -11,11 +11,11 @@ struct Worker: Sendable {
     let lane: Lane
     let target: any Target
     let source: any TokenSource
-    /// Whether it waits after an error: in a closed loop, where a server that is away would else be asked a hundred
-    /// thousand times a second. The calls of an open loop have their times.
+    /// Whether it waits after an error: in a closed loop, where it would otherwise call an unreachable server a hundred thousand
+    /// times per second. The calls of an open loop have fixed starts.
     let pausesAfterErrors: Bool
 
-    /// Calls until the run is over.
+    /// Makes calls until the run is over.
     func run() async {
         var pause = Self.pauseFirst
         while let start = await lane.nextStart() {
@@ -27,7 +27,7 @@ struct Worker: Sendable {
             if failure == nil {
                 pause = Self.pauseFirst
             } else if !pausesAfterErrors {
-                // A failure may come without any wait, and the loop has others to serve.
+                // A call may fail without suspending, and the loop must serve other workers.
                 await Task.yield()
             } else if !lane.isOver {
                 try? await Task.sleep(for: pause)
@@ -49,7 +49,7 @@ struct Worker: Sendable {
             }
             return nil
         } catch {
-            // A sign-in that was refused says nothing about the session that is there.
+            // A rejected sign-in doesn't end the account's current session.
             if error.endsSession, operation != .signIn { lane.accounts[account].isSignedOut = true }
             return error
         }
@@ -82,15 +82,15 @@ struct Worker: Sendable {
         lane.accounts[account].take(proof)
     }
 
-    /// Has the account's proof made anew where profile would not take it any more, as a gateway does with each call.
+    /// Renews the account's proof by a CheckSession if it is too old for profile. A gateway does so with each call.
     private func prove(_ account: Int) async throws(CallFailure) {
         guard target.needsProofs, lane.accounts[account].profileProof?.isFresh != true else { return }
         lane.side.renewedProofCount += 1
         try await check(account)
     }
 
-    /// The token is replaced when its successor is there and not before: after a lost answer the same one is presented
-    /// again, which the server takes as the retry that it is.
+    /// Refreshes the session. The token is replaced only when the next one has arrived: after a lost response the same token is sent
+    /// again, and the server accepts it as a retry.
     private func refresh(_ account: Int) async throws(CallFailure) {
         let tokens: SessionTokens
         do throws(CallFailure) {

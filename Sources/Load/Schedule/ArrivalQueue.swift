@@ -1,27 +1,27 @@
-/// One loop's part of an open loop: calls that are due wait here, in order, until a worker takes them. A pure value:
-/// the time is passed in.
+/// One event loop's part of an open loop: due calls wait here, in order, until a worker takes them. A pure value: the time
+/// is passed in.
 ///
-/// What comes while the queue is full is dropped and counted: a server that cannot follow must not be hidden, and must
-/// not cost unbounded memory either.
+/// Calls that become due while the queue is full are dropped and counted: a slow server must be visible, and must not cost
+/// unbounded memory.
 public struct ArrivalQueue: Sendable {
     private let schedule: ArrivalSchedule
     private let countMax: Int
-    /// Calls before it are warm-up and not counted.
+    /// Calls with an earlier start belong to the warm-up, and are not counted.
     private let measureFromNanoseconds: UInt64
     private let endNanoseconds: UInt64
     /// Intended starts, the oldest at `head`.
     private var starts: [UInt64] = []
     private var head = 0
     private var nextNumber = 0
-    /// Calls of the measured time for which there was no room.
+    /// Calls of the measured time that were dropped.
     public private(set) var droppedCount = 0
 
     /// A queue.
     ///
     /// - Parameters:
-    ///   - countMax: how many calls may wait.
-    ///   - measureFromNanoseconds: where warm-up ends.
-    ///   - endNanoseconds: no call is to begin from here on.
+    ///   - countMax: the maximum of waiting calls.
+    ///   - measureFromNanoseconds: the end of the warm-up.
+    ///   - endNanoseconds: no call begins from then on.
     public init(
         schedule: ArrivalSchedule,
         countMax: Int,
@@ -34,10 +34,10 @@ public struct ArrivalQueue: Sendable {
         self.endNanoseconds = endNanoseconds
     }
 
-    /// Calls that wait.
+    /// The number of waiting calls.
     public var count: Int { starts.count - head }
 
-    /// When the next call becomes due; nil once there is none any more.
+    /// When the next call becomes due; nil after the last.
     public var nextDueNanoseconds: UInt64? {
         let start = schedule.start(of: nextNumber)
         return start < endNanoseconds ? start : nil
@@ -64,7 +64,7 @@ public struct ArrivalQueue: Sendable {
 
     private mutating func advanceHead() {
         head += 1
-        // Moves the rest only when it is the smaller part, so that a call costs the same however many wait.
+        // Moves the rest only when it is the smaller part, so that the cost of a call doesn't depend on the queue's length.
         if head * 2 >= starts.count {
             starts.removeFirst(head)
             head = 0

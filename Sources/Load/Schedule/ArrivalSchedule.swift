@@ -1,18 +1,18 @@
-/// When the calls of an open loop are to begin: at a fixed rate, whether the ones before have ended or not.
+/// The intended starts of an open loop's calls: at a fixed rate, even if earlier calls have not ended.
 ///
-/// Each start is computed from its number and never from the start before, so that rounding does not add up: a
-/// schedule of hours is as exact as its first second. Pure; times are nanoseconds on the monotonic clock.
+/// Each start is computed from its number and not from the previous start, so that rounding errors don't add up: hours later
+/// the schedule is as exact as in its first second. Pure; times are nanoseconds on the monotonic clock.
 public struct ArrivalSchedule: Sendable, Hashable {
-    /// The most calls a second.
+    /// The maximum of calls per second.
     public static let rateMax = 10_000_000
 
-    /// Calls a second of all shares together.
+    /// Calls per second of all shares together.
     public let ratePerSecond: Int
     /// When the first call of the first share begins.
     public let startNanoseconds: UInt64
-    /// Which of the shares this is: share 1 of 4 has the calls 1, 5, 9, ….
+    /// The index of this share: share 1 of 4 has the calls 1, 5, 9, ….
     public let share: Int
-    /// How many shares there are, one a loop.
+    /// The number of shares, one per loop.
     public let shareCount: Int
 
     /// A schedule. The rate is from 1 to `rateMax`, the share below the count.
@@ -24,10 +24,10 @@ public struct ArrivalSchedule: Sendable, Hashable {
         self.shareCount = shareCount
     }
 
-    /// When the share's call of that number is to begin, rounded down to the nanosecond.
+    /// The intended start of the share's call of that number, rounded down to the nanosecond.
     public func start(of number: Int) -> UInt64 {
         let overall = UInt64(number) * UInt64(shareCount) + UInt64(share)
-        // In two parts, because the product of a long run and a thousand million does not fit.
+        // In two parts, because the product of a long run and 10^9 would overflow.
         let (seconds, rest) = overall.quotientAndRemainder(dividingBy: UInt64(ratePerSecond))
         return startNanoseconds + seconds * 1_000_000_000 + rest * 1_000_000_000 / UInt64(ratePerSecond)
     }

@@ -1,21 +1,21 @@
-/// What is called.
+/// An operation.
 public enum Operation: Int, Sendable, Hashable, CaseIterable {
-    /// Is this access token's session alive? At the JSON edge `GET /me`, its cheapest request that asks this.
+    /// Checks the session of an access token. At the gateway `GET /me`, its cheapest request with such a check.
     case checkSession
-    /// The next tokens of a session.
+    /// Refreshes a session.
     case refresh
-    /// A session for a provider's token.
+    /// Signs in with a provider's token.
     case signIn
     /// Reads a profile.
     case getProfile
     /// Changes a profile's name.
     case updateProfile
-    /// Takes a phone number that nobody has, in a profile with a name.
+    /// Saves a profile with a name and an unused phone number.
     case claimPhone
-    /// The next tokens of a session, and then whether the new access token's session is alive: as a phone that comes back.
+    /// Refreshes a session, then checks it with the new access token: like an app that is opened again.
     case refreshAndCheck
 
-    /// As reports call it.
+    /// Its name in reports.
     public var name: String {
         switch self {
         case .checkSession: "check-session"
@@ -29,24 +29,24 @@ public enum Operation: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which calls a run makes, and how many of each.
+/// The calls of a run, and their proportions.
 public enum Scenario: String, Sendable, Hashable, CaseIterable {
     /// Session checks only.
     case checkSession = "check-session"
-    /// Refreshes only, each session's one after the other.
+    /// Refreshes only, one at a time for each session.
     case refresh
-    /// Refreshes, each with one check of the new access token behind it; both are one call.
+    /// Refreshes, each followed by a check of the new access token; both count as one call.
     case refreshAndCheck = "refresh-and-check"
-    /// Sign-ins only, each with a provider token of its own.
+    /// Sign-ins only, each with a new provider token.
     case signIn = "sign-in"
     /// Four profiles read, one changed.
     case profile
-    /// Numbers taken only, each a new one, the accounts in turn.
+    /// Claims of phone numbers only, each of a new one, with each account in turn.
     case claimPhone = "claim-phone"
-    /// As a day in an app's life: of 20 calls 12 checks, 4 profiles read, 1 changed, 2 refreshes, 1 sign-in.
+    /// Like a day of an app: of 20 calls 12 checks, 4 profiles read, 1 changed, 2 refreshes, 1 sign-in.
     case mixed
 
-    /// The calls in their order, which repeats. Fixed, so that two runs do the same.
+    /// The calls in order, repeated. Fixed, so that two runs make the same calls.
     public var round: [Operation] {
         switch self {
         case .checkSession: [.checkSession]
@@ -70,10 +70,10 @@ public enum Scenario: String, Sendable, Hashable, CaseIterable {
     /// Whether profile is called.
     var callsProfile: Bool { needsProfiles || round.contains(.claimPhone) }
 
-    /// Whether it can call with sessions of which only tokens are known.
+    /// Whether it can use sessions of which only the tokens are known.
     public var takesSessions: Bool { !needsProfiles && !round.contains(.signIn) }
 
-    /// How many sign-ins there are among so many calls, rounded up.
+    /// The number of sign-ins among that many calls, rounded up.
     func signInCount(amongCalls count: Int) -> Int {
         let signIns = round.count { $0 == .signIn }
         return (count * signIns + round.count - 1) / round.count

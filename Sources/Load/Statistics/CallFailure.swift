@@ -1,31 +1,31 @@
-/// Why a call failed, as it is counted.
+/// Why a call failed, for the counts.
 public struct CallFailure: Error, Sendable, Hashable {
     /// The status: gRPC's name, such as `UNAVAILABLE`, or HTTP's number.
     public let code: String
-    /// The stable reason, such as `SESSION_REVOKED`; else what the transport said.
+    /// The stable reason, such as `SESSION_REVOKED`; otherwise the transport's message.
     public let reason: String
 
-    /// The longest reason that is kept.
+    /// The maximum length of a reason.
     static let reasonLengthMax = 120
 
-    /// A failure. A reason is one line, and cut where it is long.
+    /// A failure. The reason becomes one line, and is truncated if it is too long.
     public init(code: String, reason: String) {
         self.code = code
         self.reason = String(reason.map { $0.isNewline ? " " : $0 }.prefix(Self.reasonLengthMax))
     }
 
-    /// Whether an app would now refresh its tokens and call again.
+    /// Whether an app would refresh its tokens now and repeat the call.
     var asksForRefresh: Bool { reason == "ACCESS_TOKEN_EXPIRED" }
 
-    /// Whether the session is over, so that an app would now have its user sign in again.
+    /// Whether the session has ended, so that an app would ask its user to sign in again.
     var endsSession: Bool { !asksForRefresh && (code == "UNAUTHENTICATED" || code == "401") }
 }
 
-/// How often calls failed, by code and reason.
+/// The number of failures by code and reason.
 public struct FailureCounts: Sendable, Hashable {
-    /// How many different ones are kept apart.
+    /// The maximum of different failures that are counted separately.
     static let kindsMax = 100
-    private static let other = CallFailure(code: "other", reason: "further kinds of errors")
+    private static let other = CallFailure(code: "other", reason: "other errors")
 
     private(set) var counts: [CallFailure: Int] = [:]
 
@@ -42,7 +42,7 @@ public struct FailureCounts: Sendable, Hashable {
         total += count
     }
 
-    /// Adds all of another's.
+    /// Adds the counts of another value.
     public mutating func add(_ other: FailureCounts) {
         for (failure, count) in other.counts { add(failure, count: count) }
     }

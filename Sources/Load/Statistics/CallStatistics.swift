@@ -1,12 +1,11 @@
-/// What is known of the calls of one kind.
+/// The statistics of one kind of calls.
 public struct CallStatistics: Sendable {
-    /// Latencies of the calls that succeeded. Failures have none here: those that fail at once would make a server look
-    /// fast.
+    /// Latencies of successful calls. Failures aren't included: calls that fail immediately would make a server look fast.
     public private(set) var latency = LatencyHistogram()
-    /// The others.
+    /// The failed calls.
     public private(set) var failures = FailureCounts()
 
-    /// Nothing yet.
+    /// No calls yet.
     public init() {}
 
     /// All calls.
@@ -22,7 +21,7 @@ public struct CallStatistics: Sendable {
         }
     }
 
-    /// Adds all of another's.
+    /// Adds the counts of another value.
     public mutating func add(_ other: CallStatistics) {
         latency.add(other.latency)
         failures.add(other.failures)

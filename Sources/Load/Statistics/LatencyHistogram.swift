@@ -2,7 +2,7 @@ import Histogram
 
 /// Latencies in an HDR histogram: any percentile to three significant digits, in memory that does not grow.
 public struct LatencyHistogram: Sendable {
-    /// The longest latency that is told apart; a longer one counts as this.
+    /// The maximum latency; longer ones count as this.
     public static let nanosecondsMax: UInt64 = 600_000_000_000
 
     private var histogram = Histogram<UInt64>(
@@ -13,7 +13,7 @@ public struct LatencyHistogram: Sendable {
     /// An empty histogram, of about 250 KB.
     public init() {}
 
-    /// How many latencies were recorded.
+    /// The number of recorded latencies.
     public var count: UInt64 { histogram.totalCount }
 
     /// Adds a latency.
@@ -22,7 +22,7 @@ public struct LatencyHistogram: Sendable {
         histogram.record(min(nanoseconds, Self.nanosecondsMax))
     }
 
-    /// Adds all of another's.
+    /// Adds the counts of another value.
     public mutating func add(_ other: LatencyHistogram) { histogram.add(other.histogram) }
 
     /// The latency, in nanoseconds, that this share of the calls did not exceed; 0 without calls.

@@ -1,4 +1,4 @@
-/// All that is told about a run when it is over. Pure: the renderers make a table, JSON and a page of it.
+/// The results of a run. Pure: the renderers make a table, JSON and a page of it.
 public struct RunReport: Sendable {
     /// One kind of call, or all together.
     public struct Row: Sendable {
@@ -16,15 +16,15 @@ public struct RunReport: Sendable {
 
     /// One second of the measured time.
     public struct Second: Sendable, Hashable {
-        /// From 0.
+        /// The index of the second, from 0.
         public let index: Int
-        /// Calls a second that succeeded; of a last second that was cut short, as if it had been whole.
+        /// Successful calls per second; the rate of a shorter last second is scaled to a whole one.
         public let ratePerSecond: Double
-        /// Calls a second that failed, likewise.
+        /// Failed calls per second, likewise.
         public let failuresPerSecond: Double
-        /// Latencies of those that succeeded.
+        /// Latencies of successful calls.
         public let p50Nanoseconds: UInt64
-        /// Latencies of those that succeeded.
+        /// Latencies of successful calls.
         public let p99Nanoseconds: UInt64
 
         /// A second of these figures.
@@ -42,7 +42,7 @@ public struct RunReport: Sendable {
             self.p99Nanoseconds = p99Nanoseconds
         }
 
-        /// What a second's record comes to.
+        /// Computes a second's figures from its record.
         ///
         /// - Parameter seconds: how much of the second was measured.
         public init(_ record: SecondRecord, seconds: Double) {
@@ -54,13 +54,13 @@ public struct RunReport: Sendable {
         }
     }
 
-    /// What became of the arrivals of an open loop.
+    /// The arrivals of an open loop.
     public struct Arrivals: Sendable, Hashable {
-        /// Calls that began more than `lateNanoseconds` after they were to.
+        /// Calls that began more than `lateNanoseconds` after their intended start.
         public var lateCount = 0
-        /// The longest wait between intended and real start, in nanoseconds.
+        /// The longest delay between intended and actual start, in nanoseconds.
         public var delayNanosecondsMax: UInt64 = 0
-        /// Calls for which there was no room in the queue.
+        /// Calls that were dropped because the queue was full.
         public var droppedCount = 0
         /// Calls that were due but had not begun at the end.
         public var waitingAtEndCount = 0
@@ -80,25 +80,25 @@ public struct RunReport: Sendable {
     /// From this delay on a start counts as late.
     public static let lateNanoseconds: UInt64 = 1_000_000
 
-    /// What was asked for.
+    /// The plan of the run.
     public var plan: LoadPlan
     /// When the measured time began, in Unix seconds.
     public var startedUnixSeconds: Int64
-    /// How long was measured, in nanoseconds.
+    /// The length of the measured time, in nanoseconds.
     public var measuredNanoseconds: UInt64
-    /// Whether it was ended before its time.
+    /// Whether the run was interrupted.
     public var isInterrupted = false
-    /// The calls by kind; those that were made only.
+    /// The calls by kind; only kinds that were called.
     public var rows: [Row]
-    /// Second by second.
+    /// The figures of each second.
     public var seconds: [Second]
-    /// Calls that had begun in the measured time and ended after it.
+    /// Calls that began in the measured time and ended after it.
     public var afterEndCount = 0
-    /// Of an open loop; nil for a closed one.
+    /// The arrivals of an open loop; nil for a closed one.
     public var arrivals: Arrivals?
     /// What workers did beside their calls.
     public var side = SideCounts()
-    /// What the load generator used itself.
+    /// The load generator's own processor time.
     public var processor: ProcessorShare
 
     /// A report of the required parts.
@@ -126,15 +126,15 @@ public struct RunReport: Sendable {
         return Row(name: "all", statistics: all)
     }
 
-    /// Seconds that were measured.
+    /// The length of the measured time, in seconds.
     public var measuredSeconds: Double { Double(measuredNanoseconds) / 1e9 }
 
-    /// What counts against `--errors-max`: calls that failed, and calls of an open loop that could not be made.
+    /// The number for `--errors-max`: failed calls, and dropped calls of an open loop.
     public var errorCount: Int {
         rows.reduce(0) { $0 + $1.statistics.failures.total } + (arrivals?.droppedCount ?? 0)
     }
 
-    /// Calls a second of a row that succeeded.
+    /// Successful calls per second of a row.
     public func ratePerSecond(_ row: Row) -> Double {
         measuredNanoseconds == 0 ? 0 : Double(row.statistics.latency.count) / measuredSeconds
     }
@@ -146,17 +146,17 @@ public struct RunReport: Sendable {
     }
 }
 
-/// What workers did beside the calls that are measured.
+/// What workers did beside the measured calls.
 public struct SideCounts: Sendable, Hashable {
-    /// Access tokens that had expired; the call was made again after a refresh, and its latency covers all of that.
+    /// Access tokens that had expired; the call was repeated after a refresh, and its latency covers both.
     public var expiredTokenCount = 0
-    /// Proofs of a person to profile that had become old; the call was made after a CheckSession, and its latency covers both.
+    /// Proofs of a user that were too old for profile; the call was made after a CheckSession, and its latency covers both.
     public var renewedProofCount = 0
-    /// Refreshes whose answer was lost, and that succeeded with the same token afterwards.
+    /// Refreshes with a lost response that later succeeded with the same token.
     public var resumedRefreshCount = 0
-    /// Sessions that were over, so that the account signed in again.
+    /// Sessions that had ended, so that the account signed in again.
     public var repeatedSignInCount = 0
-    /// Provider tokens asked for during the run, because those prepared were used up.
+    /// Provider tokens that were fetched during the run, because the prepared ones were used up.
     public var lateTokenCount = 0
 
     /// Nothing.
@@ -172,14 +172,14 @@ public struct SideCounts: Sendable, Hashable {
     }
 }
 
-/// Processor time that the load generator used itself.
+/// The load generator's own processor time.
 public struct ProcessorShare: Sendable, Hashable {
-    /// From this share of one core on a thread counts as busy all the time.
+    /// From this share of one core on, a thread counts as always busy.
     public static let busyShare = 0.9
 
-    /// Cores' worth of all its threads together.
+    /// The number of cores that all its threads used together.
     public let cores: Double
-    /// The share of a core that its busiest thread of calls used.
+    /// The share of a core that its busiest calling thread used.
     public let busiestThread: Double
     /// The machine's cores.
     public let machineCores: Int

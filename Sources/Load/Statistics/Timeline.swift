@@ -1,10 +1,10 @@
-/// What one second saw.
+/// The calls that ended in one second.
 public struct SecondRecord: Sendable {
-    /// Which second of the measured time, from 0.
+    /// The index of the second in the measured time, from 0.
     public let index: Int
-    /// Calls that succeeded in it, by latency.
+    /// Successful calls, by latency.
     public internal(set) var latency = LatencyHistogram()
-    /// Calls that failed in it.
+    /// Failed calls.
     public internal(set) var failureCount = 0
 
     /// An empty second.
@@ -17,18 +17,18 @@ public struct SecondRecord: Sendable {
     }
 }
 
-/// Sorts calls into the seconds in which they ended. A pure value: times are passed in and never go back.
+/// Counts calls in the seconds in which they ended. A pure value: times are passed in and never go back.
 public struct Timeline: Sendable {
     private let startNanoseconds: UInt64
     private var endNanoseconds: UInt64
     private var current = SecondRecord(index: 0)
-    /// Where the current second ends.
+    /// The end of the current second.
     private var boundaryNanoseconds: UInt64
     private var finished: [SecondRecord] = []
-    /// Calls that ended after the measured time; they are in no second.
+    /// Calls that ended after the measured time; they belong to no second.
     public private(set) var afterEndCount = 0
 
-    /// A timeline of the time between the two, its last second cut short where it is not a whole one.
+    /// A timeline between the two times; its last second may be shorter than a second.
     public init(startNanoseconds: UInt64, endNanoseconds: UInt64) {
         self.startNanoseconds = startNanoseconds
         self.endNanoseconds = endNanoseconds
@@ -48,17 +48,17 @@ public struct Timeline: Sendable {
         }
     }
 
-    /// Hands over the seconds that are over by `now`, each once; those without calls too.
+    /// Returns the seconds that ended by `now`, each once, even those without calls.
     public mutating func takeFinished(nowNanoseconds: UInt64) -> [SecondRecord] {
         if nowNanoseconds >= boundaryNanoseconds { advance(nowNanoseconds) }
         defer { finished = [] }
         return finished
     }
 
-    /// Hands over what is left, and the current second with it. Afterwards nothing may be recorded.
+    /// Returns the remaining seconds, with the current one. No calls may be recorded afterwards.
     public mutating func takeAll() -> [SecondRecord] { takeFinished(nowNanoseconds: 0) + [current] }
 
-    /// The measured time ends sooner than planned.
+    /// Moves the end of the measured time to an earlier time.
     public mutating func end(atNanoseconds end: UInt64) { endNanoseconds = min(endNanoseconds, end) }
 
     private mutating func advance(_ now: UInt64) {

@@ -1,14 +1,14 @@
 import ServiceKit
 
-/// Which hosts may be put under load: this machine, and those that were named. Nobody shall hit someone else's server
-/// by a slip in a configuration file.
+/// The hosts that may be put under load: this machine, and explicitly allowed ones. So a mistake in a configuration file can't
+/// put another party's server under load.
 public struct AllowedHosts: Sendable {
     private let named: Set<String>
 
-    /// This machine and the named hosts, without ports.
+    /// This machine and the given hosts, without ports.
     public init(named: [String]) { self.named = Set(named.map { $0.lowercased() }) }
 
-    /// Whether a host is allowed. A name that only resolves to this machine isn't: names change.
+    /// Whether a host is allowed. A name that only resolves to this machine isn't, since that may change.
     public func allows(_ host: String) -> Bool { Self.isLoopback(host) || named.contains(host.lowercased()) }
 
     /// Whether an address or name is this machine: 127.0.0.0/8, ::1 and localhost (RFC 6761 section 6.3).
@@ -18,7 +18,7 @@ public struct AllowedHosts: Sendable {
         return isV4 && parts[0] == "127" || host == "::1" || host.lowercased() == "localhost"
     }
 
-    /// The hosts that a plan reaches and that are not allowed.
+    /// The hosts of a plan that are not allowed.
     public func refused(by plan: LoadPlan) -> [String] {
         var hosts = [Self.host(ofURL: plan.simulatorURL)]
         switch plan.target {
@@ -30,8 +30,7 @@ public struct AllowedHosts: Sendable {
         return hosts.map { $0 ?? "" }.filter { !allows($0) && seen.insert($0).inserted }
     }
 
-    /// The host of `http://host:port` or `https://host`; nil if the text is no such URL. A path, a user or anything
-    /// else behind the port makes it none.
+    /// The host of `http://host:port` or `https://host`; nil for any other text, for example with a path, or a user.
     public static func host(ofURL url: String) -> String? {
         let lowered = url.lowercased()
         guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else { return nil }

@@ -1,6 +1,6 @@
 import JOSE
 
-/// The gateway's JSON, as phones speak it.
+/// Calls the gateway's JSON API, like phones.
 struct EdgeTarget: Target {
     let client: JSONClient
 

@@ -1,12 +1,13 @@
 import RPCTransport
 import ServiceKit
 
-/// The channels to the services: as many to each as each loop shall have connections.
+/// The channels to the services: one for each connection that a loop has to a service.
 struct GRPCChannels: Sendable {
     private let identity: [RPCChannel]
     private let profile: [RPCChannel]
 
-    /// Makes the channels, which end with the group's loops; connects nothing yet. Throws `TransportError` if a certificate or a target cannot be used.
+    /// Makes the channels, which end with the group's loops. They don't connect yet. Throws `TransportError` if a certificate or a
+    /// target can't be used.
     init(_ plan: LoadPlan, group: EventLoopGroup) throws {
         guard case .grpc(let identity, let profile, let tls, let serverName) = plan.target else {
             preconditionFailure("a plan without gRPC has no channels")
@@ -15,8 +16,8 @@ struct GRPCChannels: Sendable {
         configuration.serverName = serverName
         configuration.connectionsPerAddressMax = 1
         configuration.waitingCallsMax = LoadPlan.workersMax
-        // What the server fails must be seen. Calls that it certainly did not begin are tried again all the same, as
-        // every client does: a server that drains has failed nothing.
+        // The server's errors must be visible. Calls that it certainly did not begin are still retried, as by any client: a
+        // draining server is not an error.
         configuration.retry.attemptsMax = 1
         let count = plan.connectionsPerThread
         func channels(_ target: String) throws -> [RPCChannel] {
@@ -28,7 +29,7 @@ struct GRPCChannels: Sendable {
         self.profile = try channels(profile.description)
     }
 
-    /// The target of a worker: workers take the connections in turn.
+    /// The target of a worker: workers use the connections in turn.
     func target(_ number: Int, timeout: Duration) -> GRPCTarget {
         let index = number % identity.count
         return GRPCTarget(identity: identity[index], profile: profile[index], timeout: timeout)

@@ -3,7 +3,7 @@ import RPC
 import RPCTransport
 import ServiceKit
 
-/// The services by gRPC, over one connection of each loop to each address.
+/// Calls the services by gRPC, over one connection of each loop to each address.
 struct GRPCTarget: Target {
     private let identity: IdentityServiceClient
     private let profile: ProfileServiceClient
@@ -92,6 +92,6 @@ extension SessionTokens {
 }
 
 extension CallFailure {
-    /// A gRPC call's.
+    /// The failure of a gRPC call.
     init(_ error: RPCError) { self.init(code: error.code.description, reason: error.reason ?? error.message) }
 }

@@ -1,7 +1,7 @@
 import JOSE
 import OutgoingHTTP
 
-/// JSON over HTTP to one base URL.
+/// A client for JSON over HTTP to one base URL.
 struct JSONClient: Sendable {
     private static let bodyBytesMax = 1 << 20
     private static let limits = JSONLimits(bytesMax: bodyBytesMax, depthMax: 16, valuesMax: 10_000)
@@ -16,7 +16,7 @@ struct JSONClient: Sendable {
         self.timeout = timeout
     }
 
-    /// Sends a request; the answer's JSON if its status is 2xx, and no JSON where there is no body.
+    /// Sends a request; returns the JSON of a response with status 2xx, or nil if its body is empty.
     func send(
         _ method: String,
         _ path: String,
@@ -41,16 +41,16 @@ struct JSONClient: Sendable {
         guard (200...299).contains(response.status) else {
             throw CallFailure(code: String(response.status), reason: json?["code"]?.string ?? "")
         }
-        guard let json else { throw CallFailure(code: String(response.status), reason: "the answer is not JSON") }
+        guard let json else { throw CallFailure(code: String(response.status), reason: "the response is not JSON") }
         return json
     }
 }
 
 extension CallFailure {
-    /// A request that was not answered.
+    /// A request without a response.
     fileprivate init(_ error: OutgoingHTTPError) {
         switch error.cause {
-        case .timeout: self.init(code: "TIMEOUT", reason: "the request was not answered in time")
+        case .timeout: self.init(code: "TIMEOUT", reason: "no response in time")
         case .cancelled: self.init(code: "CANCELLED", reason: "the run was ended")
         case .connection(let text): self.init(code: "CONNECTION", reason: text)
         case .url, .overloaded, .bodyTooLarge, .addressNotPublic:
@@ -60,10 +60,10 @@ extension CallFailure {
 }
 
 extension JSONObject {
-    /// A text member; a failure that names it if it is missing.
+    /// A string member; throws a failure that names it if it is missing.
     func text(_ name: String) throws(CallFailure) -> String {
         guard let text = self[name]?.string else {
-            throw CallFailure(code: "ANSWER", reason: "the answer has no \(name)")
+            throw CallFailure(code: "ANSWER", reason: "the response has no \(name)")
         }
         return text
     }

@@ -1,12 +1,12 @@
-/// What a worker calls, by whichever protocol. Each method makes one call, but where it says else.
+/// The target of a worker's calls, over one of the protocols. Each method makes one call unless noted.
 protocol Target: Sendable {
-    /// Whether profile is called by its own protocol, and so wants to be shown who the person is.
+    /// Whether profile is called directly, and so requires proofs of the user.
     var needsProofs: Bool { get }
-    /// Whether the session of an account's access token is alive. Gives proof of the person, where ``needsProofs``.
+    /// Checks the session of an account's access token. Returns a proof of the user if ``needsProofs``.
     func checkSession(_ account: Account) async throws(CallFailure) -> ProfileProof?
-    /// The next tokens of the session with this refresh token.
+    /// Refreshes the session with this refresh token.
     func refresh(_ refreshToken: String) async throws(CallFailure) -> SessionTokens
-    /// A session for a provider's token.
+    /// Signs in with a provider's token.
     func signIn(_ proof: ProviderProof) async throws(CallFailure) -> SessionTokens
     /// Reads the account's profile.
     func getProfile(_ account: Account) async throws(CallFailure)
@@ -14,55 +14,55 @@ protocol Target: Sendable {
     func updateProfile(_ account: Account, name: String, phone: String?) async throws(CallFailure)
 }
 
-/// What an app keeps of a session.
+/// The tokens that an app keeps of a session.
 struct SessionTokens: Sendable {
     let accessToken: String
     let refreshToken: String
-    /// Proof of the person to profile; nil over a gateway, which keeps it to itself.
+    /// The proof of the user for profile; nil over a gateway, which doesn't return it.
     let profileProof: ProfileProof?
 }
 
-/// Identity's proof of a person to profile, for a minute or so.
+/// Identity's proof of a user for profile, valid for about a minute.
 struct ProfileProof: Sendable {
-    /// For how long it is used: it is good for thirty seconds at the least.
+    /// How long it is used: it is valid for at least thirty seconds.
     private static let useNanoseconds: UInt64 = 20_000_000_000
 
     let text: String
     private let takenAtNanoseconds = MonotonicTime.nanoseconds
 
-    /// Nil without a text: who calls is no gateway to identity, which gives none then.
+    /// Nil if the text is empty: identity sends no proof to a caller that isn't a gateway.
     init?(_ text: String) {
         if text.isEmpty { return nil }
         self.text = text
     }
 
-    /// Whether it is good for another call.
+    /// Whether it is valid for another call.
     var isFresh: Bool { MonotonicTime.nanoseconds - takenAtNanoseconds < Self.useNanoseconds }
 }
 
-/// What a provider hands to an app that signs in.
+/// The credentials that a provider returns to an app at a sign-in.
 struct ProviderProof: Sendable {
     let idToken: String
     let nonce: String
-    /// The provider's authorization code; nil where it isn't sent.
+    /// The provider's authorization code; nil if it isn't sent.
     let authorizationCode: String?
 }
 
-/// An account with its one session. One worker at a time calls with it.
+/// An account with its one session. One worker at a time uses it.
 struct Account: Sendable {
-    /// Who signs in again when the session is over.
+    /// The user that signs in again when the session has ended.
     let email: String
     private(set) var accessToken: String
     private(set) var refreshToken: String
-    /// Proof of the person to profile; nil over a gateway.
+    /// The proof of the user for profile; nil over a gateway.
     private(set) var profileProof: ProfileProof?
-    /// Whether a refresh was sent whose answer did not come: the server may have moved on, and takes the same token
-    /// once more.
+    /// Whether the response to a refresh was lost: the server may have rotated the token, and accepts the old one once
+    /// more.
     var awaitsLostAnswer = false
-    /// Whether the session is over.
+    /// Whether the session has ended.
     var isSignedOut = false
 
-    /// An account that has just signed in, or one whose tokens were told.
+    /// An account that has just signed in, or whose tokens were given.
     init(email: String, tokens: SessionTokens) {
         self.email = email
         accessToken = tokens.accessToken
@@ -70,10 +70,10 @@ struct Account: Sendable {
         profileProof = tokens.profileProof
     }
 
-    /// A check of the session gave this proof.
+    /// Stores the proof that a check of the session returned.
     mutating func take(_ proof: ProfileProof?) { profileProof = proof }
 
-    /// The session goes on, or begins anew, with these.
+    /// Stores the tokens of the refreshed or new session.
     mutating func take(_ tokens: SessionTokens) {
         accessToken = tokens.accessToken
         refreshToken = tokens.refreshToken

@@ -3,23 +3,23 @@ import OutgoingHTTP
 import RPCTransport
 import ServiceKit
 
-/// The main story, told to a running stack through the gateway as an app would: sign in, complete a profile, and land
-/// in the group that was waiting for the phone number. Each step is checked and printed with its time.
+/// The main scenario, run through the gateway of a running stack like an app: sign in, complete a profile, and become a
+/// member of the group that awaited the phone number. Each step is checked and printed with its time.
 public struct Demo: Sendable {
     private let gateway: DemoClient
     private let simulator: DemoClient
 
     private static let phoneTakenText = "This phone number is already associated with another account."
 
-    /// A demo against the stack that runs with this configuration, read with `StackKeys.all`. Its requests go out on the loops
-    /// of the group.
+    /// A demo for the stack that runs with this configuration, read with `StackKeys.all`. Its requests use the loops of the
+    /// group.
     public init(configuration: Configuration, group: EventLoopGroup) {
         let http = HTTPSClient(userAgent: "vestibule-demo", group: group)
         gateway = DemoClient(http: http, base: "http://\(configuration[StackKeys.gateway].reachable)")
         simulator = DemoClient(http: http, base: "http://\(configuration[StackKeys.simulator].reachable)")
     }
 
-    /// Walks through all steps. Throws at the first that fails, with what was expected.
+    /// Runs all steps. Throws at the first that fails, with the expectation.
     public func run() async throws {
         var story = DemoStory()
         let (guest, absent) = (DemoPerson(role: "Guest"), DemoPerson(role: "Absent"))
@@ -28,13 +28,13 @@ public struct Demo: Sendable {
         try await keepAndLeave(&story, visitor, phone: guest.phone)
     }
 
-    /// The organiser's part: a group that waits for people.
+    /// The organiser's steps: make a group with pending members.
     private func prepareGroup(
         _ story: inout DemoStory,
         waitingFor invited: [DemoPerson]
     ) async throws -> (host: DemoSession, group: String) {
         let organiser = DemoPerson(role: "Organiser")
-        _ = try await story.step("the gateway is alive and everything behind it ready") {
+        _ = try await story.step("the gateway and all services are ready") {
             _ = try await gateway.send("GET", "/healthz", expecting: 200)
             return try await gateway.send("GET", "/readyz", expecting: 200)
         }
@@ -53,7 +53,7 @@ public struct Demo: Sendable {
         return (host, group)
     }
 
-    /// The guest's part: from sign-in into the group.
+    /// The guest's steps: sign in, and become a member of the group.
     private func join(
         _ story: inout DemoStory,
         _ guest: DemoPerson,
@@ -66,25 +66,25 @@ public struct Demo: Sendable {
         try await story.step("and saves the phone number in another notation") {
             try await complete(visitor, name: guest.fullName, phone: guest.phoneAbroad)
         }
-        try await story.step("and is a member of the group that waited for it") {
+        try await story.step("and becomes a member of the group that waited for it") {
             try await expectMember(visitor, of: group, seenBy: host)
         }
         return visitor
     }
 
-    /// What happens to a session: refreshed, retried, ended.
+    /// The steps of a session: a refresh, a retry of it, and its end.
     private func keepAndLeave(_ story: inout DemoStory, _ visitor: DemoSession, phone: String) async throws {
         let refreshed = try await story.step("the app refreshes its tokens") {
             try await refresh(visitor.refreshToken)
         }
-        try await story.step("a retry of that refresh answers the same tokens' successor") {
+        try await story.step("a retry of that refresh returns the same new tokens") {
             let retried = try await refresh(visitor.refreshToken)
             try expect(retried.refreshToken == refreshed.refreshToken, "the same refresh token again")
         }
-        try await story.step("someone else's attempt to take the phone number is refused") {
+        try await story.step("another user's attempt to take the phone number is rejected") {
             try await expectPhoneTaken(phone)
         }
-        try await story.step("after sign-out the access token is worth nothing") {
+        try await story.step("after sign-out the access token is rejected") {
             try await signOut(refreshed)
         }
     }
@@ -191,7 +191,7 @@ public struct Demo: Sendable {
         try expect(member.json["state"]?.string == "pending", "a pending member")
     }
 
-    /// The link follows the saved phone through an outbox: soon, but not in the same moment.
+    /// The member is linked by an event in an outbox: soon after the number was saved, but not in the same moment.
     private func expectMember(_ visitor: DemoSession, of group: String, seenBy host: DemoSession) async throws {
         let limit = ContinuousClock.now + .seconds(10)
         while true {

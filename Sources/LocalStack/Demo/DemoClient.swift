@@ -1,16 +1,16 @@
 import JOSE
 import OutgoingHTTP
 
-/// JSON over HTTP as an app would speak it, for one base address.
+/// A client for JSON over HTTP, like an app's, for one base URL.
 struct DemoClient: Sendable {
-    /// An answer.
+    /// A response.
     struct Answer: Sendable {
         let status: Int
         let json: JSONObject
 
-        /// A text member; an error that names it if it's missing.
+        /// A string member; throws an error that names it if it is missing.
         func string(_ name: String) throws -> String {
-            guard let value = json[name]?.string else { throw StackError("expected \"\(name)\" to be a text") }
+            guard let value = json[name]?.string else { throw StackError("expected \"\(name)\" to be a string") }
             return value
         }
     }
@@ -24,8 +24,8 @@ struct DemoClient: Sendable {
     ///
     /// - Parameters:
     ///   - method: `GET`, `POST` or `PATCH`.
-    ///   - path: from the root.
-    ///   - accessToken: sent as bearer.
+    ///   - path: the absolute path.
+    ///   - accessToken: sent as a bearer token.
     ///   - body: sent as JSON.
     func send(
         _ method: String,
@@ -44,7 +44,7 @@ struct DemoClient: Sendable {
         do {
             response = try await http.send(request)
         } catch {
-            throw StackError("expected an answer to \(method) \(base)\(path), got \(error)")
+            throw StackError("expected a response to \(method) \(base)\(path), got \(error)")
         }
         let limits = JSONLimits(bytesMax: Self.bodyBytesMax, depthMax: 16, valuesMax: 10_000)
         let json = try? response.body.isEmpty ? JSONObject() : JSONObject(parsing: response.body, limits: limits)
@@ -52,7 +52,7 @@ struct DemoClient: Sendable {
         return Answer(status: response.status, json: json)
     }
 
-    /// Sends a request that must be answered with a status; otherwise an error that shows the problem's words.
+    /// Sends a request whose response must have this status; otherwise throws an error with the problem's text.
     func send(
         _ method: String,
         _ path: String,
@@ -64,7 +64,7 @@ struct DemoClient: Sendable {
         guard answer.status == status else {
             let words = [answer.json["code"]?.string, answer.json["detail"]?.string].compactMap { $0 }
             throw StackError(
-                "expected \(method) \(path) to answer \(status), got \(answer.status) \(words.joined(separator: ": "))"
+                "expected \(method) \(path) to return \(status), got \(answer.status) \(words.joined(separator: ": "))"
             )
         }
         return answer

@@ -1,6 +1,6 @@
 import JOSE
 
-/// Somebody new for each run of the demo, so that it works again on data that was kept.
+/// A new user for each run of the demo, so that it can be repeated on the same data.
 struct DemoPerson: Sendable {
     let givenName: String
     let familyName: String
@@ -19,12 +19,12 @@ struct DemoPerson: Sendable {
     var fullName: String { "\(givenName) \(familyName)" }
     /// `+639171234567`
     var phone: String { "+63\(phoneDigits)" }
-    /// `0917 123 4567`, as it is dialled at home.
+    /// `0917 123 4567`, the national notation.
     var phoneAtHome: String { "0\(grouped)" }
-    /// `+63 917 123 4567`, as it is written for people abroad.
+    /// `+63 917 123 4567`, the international notation.
     var phoneAbroad: String { "+63 \(grouped)" }
 
-    /// What the simulator is told about them.
+    /// The user's data for the simulator.
     var simulated: JSONObject {
         ["email": .string(email), "given_name": .string(givenName), "family_name": .string(familyName)]
     }
@@ -34,7 +34,7 @@ struct DemoPerson: Sendable {
     }
 }
 
-/// What an app keeps after a sign-in.
+/// The data that an app keeps after a sign-in.
 struct DemoSession: Sendable {
     var accessToken: String
     var refreshToken: String

@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// Runs steps one after the other and prints each with the time that it took. The first that fails ends the story.
+/// Runs steps one after the other, and prints each with its duration. The first error ends the demo.
 struct DemoStory {
     private let console = StackConsole()
     private var number = 0
@@ -8,8 +8,8 @@ struct DemoStory {
     /// Runs a step.
     ///
     /// - Parameters:
-    ///   - title: what happens, in words.
-    ///   - body: does it, and throws what was expected but didn't come; its result is handed on.
+    ///   - title: a description of the step.
+    ///   - body: does the step, and throws an error that names the missed expectation; its result is returned.
     mutating func step<Result>(_ title: String, _ body: () async throws -> Result) async throws -> Result {
         number += 1
         let start = ContinuousClock.now
@@ -38,7 +38,7 @@ struct DemoStory {
     }
 }
 
-/// Throws what was expected if it isn't so.
+/// Throws an error with the expectation if the condition is false.
 func expect(_ isSo: Bool, _ expectation: @autoclosure () -> String) throws(StackError) {
     guard isSo else { throw StackError("expected \(expectation())") }
 }

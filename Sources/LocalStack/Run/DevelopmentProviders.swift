@@ -1,6 +1,6 @@
 import JOSE
 
-/// The apps of the local stack at the simulated Apple, Google and Facebook: one of each kind that identity's rules tell apart.
+/// The local stack's apps at the simulated Apple, Google and Facebook: one of each kind that identity's rules distinguish.
 struct DevelopmentProviders: Sendable {
     /// An app at Apple.
     private struct AppleApp {
@@ -10,7 +10,7 @@ struct DevelopmentProviders: Sendable {
         let nonce: String
         let withoutNonce: String
         let keyNumber: Int
-        /// How long our access tokens for it live; nil as the configuration says.
+        /// The lifetime of our access tokens for it; nil for the configured one.
         var accessTokenSeconds: Int64?
     }
 
@@ -18,7 +18,7 @@ struct DevelopmentProviders: Sendable {
     static let appleKeyCount = 2
     static let googleClientID = "example.apps.googleusercontent.com"
     static let facebookClientID = "1234567890"
-    /// How long our access tokens live for apps that never refresh: the most that there may be.
+    /// The lifetime of our access tokens for apps that never refresh: the maximum.
     private static let unrefreshedSeconds: Int64 = 3600
 
     private static let appleApps = [
@@ -58,16 +58,16 @@ struct DevelopmentProviders: Sendable {
         ),
     ]
 
-    /// Where the simulator is.
+    /// The simulator's URL.
     let simulatorURL: String
-    /// Whether Apple and Google are left to variables that the developer has set.
+    /// Whether Apple and Google are configured by the developer's variables.
     let leavesApple: Bool
     let leavesGoogle: Bool
 
-    /// The id under which Apple knows a key.
+    /// Apple's id of a key.
     static func keyID(_ number: Int) -> String { "DEVKEY000\(number)" }
 
-    /// The providers file. Files of keys and secrets are named from its folder.
+    /// The providers file. Paths of keys and secrets are relative to its folder.
     var file: JSONObject {
         var providers: [JSONValue] = []
         if !leavesApple { providers.append(.object(apple)) }
@@ -76,10 +76,10 @@ struct DevelopmentProviders: Sendable {
         return ["providers": .array(providers)]
     }
 
-    /// The simulator's file of clients, which checks what identity proves itself with.
+    /// The simulator's file of clients, by which it checks identity's client authentication.
     ///
     /// - Parameters:
-    ///   - applePublicKeys: the public halves of Apple's keys in PEM, the first one's first.
+    ///   - applePublicKeys: the public halves of Apple's keys in PEM, in order.
     ///   - googleSecret: the secret of the web client.
     ///   - facebookSecret: the app's secret.
     static func clients(applePublicKeys: [String], googleSecret: String, facebookSecret: String) -> JSONObject {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines from a descriptor until it ends. A line over 64 KiB comes in pieces.
+/// Reads lines from a descriptor until its end. A line over 64 KiB is returned in parts.
 enum LineReader {
     private static let lineBytesMax = 65_536
 

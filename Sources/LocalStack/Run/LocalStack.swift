@@ -2,15 +2,15 @@ import Glibc
 import LocalPostgres
 import ServiceKit
 
-/// The whole system on one machine: a private PostgreSQL, the provider simulator, three services and the gateway, each
-/// a process of its own, started in order, watched, and stopped in order.
+/// The whole system on one machine: a private PostgreSQL, the provider simulator, three services and the gateway. Each is
+/// a separate process. The processes are started in order, watched, and stopped in order.
 public struct LocalStack: Sendable {
     private let configuration: Configuration
     private let plan: StackPlan
     private let folder: StackFolder
     private let console = StackConsole()
 
-    /// A stack that doesn't run yet.
+    /// A stack that isn't started yet.
     ///
     /// - Parameters:
     ///   - configuration: read with `StackKeys.all`.
@@ -27,16 +27,16 @@ public struct LocalStack: Sendable {
         )
     }
 
-    /// Runs until Ctrl-C or SIGTERM and stops everything. A program that ends by itself once all were ready is started again, after
-    /// a wait that grows. Throws one line if something keeps the stack from starting, if PostgreSQL ends, or if a program finds
-    /// its configuration at fault; then everything is stopped as well. A second signal kills what still runs.
+    /// Runs until Ctrl-C or SIGTERM, then stops everything. After the start, a program that ends is started again, after a wait that
+    /// grows. Throws one line if the stack can't start, if PostgreSQL ends, or if a program reports errors in its configuration;
+    /// then everything is stopped as well. A second signal kills the remaining programs.
     public func run() async throws {
         let programs = RunningPrograms()
         let signals = ShutdownSignals(onSecond: {
             programs.killAll()
             Program.end("killed", code: 130)
         })
-        // To the very end, so that a second Ctrl-C works while things stop.
+        // Watched to the end, so that a second Ctrl-C works during the stop.
         defer { withExtendedLifetime(signals) {} }
         let lock = try folder.lock()
         defer { close(lock) }
@@ -67,7 +67,7 @@ public struct LocalStack: Sendable {
         do {
             cluster = try LocalCluster.start(directory: folder.database)
         } catch LocalPostgresError.alreadyRunning {
-            throw StackError("it is running already: another process uses \(folder.database)")
+            throw StackError("it is already running: another process uses \(folder.database)")
         }
         defer { cluster.stop() }
         try cluster.createDatabase(StackPlan.databaseName)
@@ -136,7 +136,7 @@ public struct LocalStack: Sendable {
         if ended.program.exitStatus != 0 { throw ended.error }
     }
 
-    /// Whether all became ready; false if a stop was asked for before.
+    /// Waits until all programs are ready; false if a stop was requested first.
     private func waitUntilReady(_ programs: RunningPrograms, _ signals: ShutdownSignals) async throws -> Bool {
         let limit = ContinuousClock.now + configuration[StackKeys.readyLimit]
         var waiting = plan.programs
@@ -160,7 +160,7 @@ public struct LocalStack: Sendable {
         return true
     }
 
-    /// The gateway first, so that no call from outside meets a service that is gone; then the others.
+    /// Stops the gateway first, so that no outside call reaches a stopped service; then the others.
     private func stop(_ programs: RunningPrograms) async {
         await programs.stop { $0 == "gateway" }
         await programs.stop { _ in true }

@@ -1,9 +1,9 @@
 import Dispatch
 import ServiceKit
 
-/// One program of the stack as it is to be started.
+/// The plan of one program of the stack.
 struct PlannedProgram: Sendable {
-    /// How readiness is asked for.
+    /// The protocol of the readiness check.
     enum Probe: Sendable {
         case grpc
         case http(path: String)
@@ -11,16 +11,16 @@ struct PlannedProgram: Sendable {
 
     var name: String
     var command: [String]
-    /// What this program alone gets.
+    /// The variables of this program only.
     var environment: [String: String] = [:]
     var address: HostPort
     var addressKey: String
     var probe: Probe
     var hasTables = false
-    /// What its migrations get beside.
+    /// Additional variables for its migrations.
     var migrationEnvironment: [String: String] = [:]
 
-    /// Where it is, for people.
+    /// Its URL, for people.
     var url: String {
         switch probe {
         case .grpc: "grpc://\(address.reachable)"
@@ -28,7 +28,7 @@ struct PlannedProgram: Sendable {
         }
     }
 
-    /// The run of this program that only applies its migrations.
+    /// The plan of a run that only applies its migrations.
     var migration: PlannedProgram {
         var migration = self
         migration.name = "\(name)-migrate"
@@ -37,7 +37,7 @@ struct PlannedProgram: Sendable {
         return migration
     }
 
-    /// Whether it says that it is ready.
+    /// Whether it reports that it is ready.
     func isReady() async -> Bool {
         let address = address.reachable
         switch probe {

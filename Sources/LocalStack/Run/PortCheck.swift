@@ -1,9 +1,9 @@
 import Foundation
 import ServiceKit
 
-/// Finds out before anything starts whether an address can be listened on, and who holds it if not.
+/// Checks before the start whether the programs can listen on their addresses, and which process uses a taken one.
 enum PortCheck {
-    /// Throws one line that names the first address that is taken, and by whom if that can be seen.
+    /// Throws one line with the first taken address, and the process that uses it if that can be found out.
     static func requireFree(_ address: HostPort, for program: String, key: String) throws {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -17,7 +17,7 @@ enum PortCheck {
         let descriptor = socket(entry.ai_family, entry.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), entry.ai_protocol)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // Connections of an earlier run that linger in TIME_WAIT are no obstacle; a listener is.
+        // Only a listener is an obstacle, not connections of an earlier run in TIME_WAIT.
         var one: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
         if bind(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 { return }
@@ -31,7 +31,7 @@ enum PortCheck {
         )
     }
 
-    /// The process that listens on a port, as `name (pid 123)`; nil if it is another user's or can't be found.
+    /// The process that listens on a port, as `name (pid 123)`; nil if it belongs to another user or can't be found.
     static func holder(ofPort port: Int) -> String? {
         let inodes = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { listeners(in: text($0), port: port) })
         guard !inodes.isEmpty else { return nil }
@@ -49,7 +49,7 @@ enum PortCheck {
         return nil
     }
 
-    /// The socket numbers that listen (state 0A) on a port, from the text of `/proc/net/tcp` (proc(5)).
+    /// The numbers of the sockets that listen (state 0A) on a port, from the text of `/proc/net/tcp` (proc(5)).
     static func listeners(in table: String, port: Int) -> [String] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split(separator: " ")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pipe whose ends children don't inherit unless told.
+/// A pipe whose ends children don't inherit unless requested.
 struct ProcessPipe {
     let readEnd: Int32
     let writeEnd: Int32

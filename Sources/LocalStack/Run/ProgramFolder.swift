@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// Where the programs are that this one starts.
+/// Finds the programs that this one starts.
 public enum ProgramFolder {
     /// The folder that the configuration names, or this program's own.
     ///
-    /// - Throws: what the system says where the program cannot be found in /proc.
+    /// - Throws: the system's error if this program can't be found in /proc.
     public static func path(configured: String?) throws -> String {
         if let configured { return StackPlan.absolute(configured) }
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Keeps what one program prints in a file, remembers its last lines, and says which lines people should see.
+/// Writes the output of one program to a file, keeps its last lines, and decides which lines to show on the terminal.
 final class ProgramLog: Sendable {
     /// The file.
     let path: String
@@ -9,7 +9,7 @@ final class ProgramLog: Sendable {
 
     private static let lastLinesMax = 12
 
-    /// Begins a new file; the one of the run before stays as `NAME.1`.
+    /// Begins a new file; the file of the last run stays as `NAME.1`.
     init(path: String) throws(StackError) {
         self.path = path
         rename(path, path + ".1")
@@ -20,7 +20,7 @@ final class ProgramLog: Sendable {
 
     deinit { close(state.withLock { $0.descriptor }) }
 
-    /// Takes a line.
+    /// Adds a line.
     func append(_ line: String) {
         state.withLock { state in
             let bytes = Array((line + "\n").utf8)
@@ -33,8 +33,7 @@ final class ProgramLog: Sendable {
     /// The last lines.
     var lastLines: [String] { state.withLock { $0.last } }
 
-    /// Whether people should see a line at once: a warning or worse, or something that isn't a log line at all, such as
-    /// a crash report.
+    /// Whether to show a line on the terminal: warnings and errors, and lines that aren't log lines, such as a crash report.
     static func isImportant(_ line: String) -> Bool {
         if line.hasPrefix("{") {
             return ["warning", "error", "critical"].contains { line.contains("\"level\":\"\($0)\"") }

@@ -1,13 +1,13 @@
-/// When programs that have ended are started again: at first soon, then after a wait that doubles, and soon again after a program
-/// has run for a while. A pure value: the time is passed in.
+/// Decides when ended programs are started again: after a wait that doubles with each restart, and is reset when a program has
+/// run for some time. A pure value: the time is passed in.
 struct ProgramRestarts: Sendable {
     /// What to do with a program that has ended.
     enum Step: Sendable, Hashable {
-        /// It is started after that wait, which has just begun.
+        /// Start it after this wait, which has just begun.
         case announce(Duration)
         /// The wait is not over.
         case wait
-        /// It is to be started now.
+        /// Start it now.
         case start
     }
 
@@ -21,10 +21,10 @@ struct ProgramRestarts: Sendable {
     /// The first wait, and the longest.
     static let firstWait: Duration = .milliseconds(500)
     static let longestWait: Duration = .seconds(30)
-    /// After so long a run a program counts as one that never failed.
+    /// After a run of this length the wait is reset.
     static let goodRun: Duration = .seconds(60)
 
-    /// What to do with a program that has ended. Called again and again until it says `start`.
+    /// What to do with a program that has ended. Called repeatedly until it returns `start`.
     mutating func next(_ name: String, now: ContinuousClock.Instant) -> Step {
         var program = programs[name] ?? Program()
         defer { programs[name] = program }

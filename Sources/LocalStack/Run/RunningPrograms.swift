@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The programs of a stack that were started.
+/// The started programs of a stack.
 final class RunningPrograms: Sendable {
     /// A program with its log.
     struct Entry: Sendable {
@@ -9,13 +9,13 @@ final class RunningPrograms: Sendable {
         let program: StackProgram
         let log: ProgramLog
 
-        /// How it ended, in words.
+        /// How it ended, for people.
         var ending: String {
             let status = program.exitStatus ?? 0
             return status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
         }
 
-        /// That it ended, how, and what it said last, in lines for people.
+        /// An error for people: how it ended, and its last lines.
         var error: StackError {
             let lines = log.lastLines.map { "\n  \($0)" }.joined()
             return StackError("\(program.name) \(ending); the last lines of \(StackFolder.shown(log.path)):\(lines)")
@@ -36,7 +36,7 @@ final class RunningPrograms: Sendable {
         entries.withLock { $0.append(Entry(plan: plan, program: program, log: log)) }
     }
 
-    /// Starts a program again that has ended. It goes on with its log.
+    /// Starts a program again that has ended. It continues its log file.
     func restart(_ ended: Entry, environment: [String: String], console: StackConsole) throws {
         let program = try Self.start(ended.plan, environment, console, ended.log)
         entries.withLock { entries in
@@ -66,7 +66,7 @@ final class RunningPrograms: Sendable {
     /// The programs that have ended and were not started again.
     var ended: [Entry] { entries.withLock { $0.filter { $0.program.exitStatus != nil } } }
 
-    /// Throws what is known about the first program that has ended by itself.
+    /// Throws an error about the first program that has ended by itself.
     func requireAllRunning() throws(StackError) {
         if let ended = entries.withLock({ $0.first { $0.program.exitStatus != nil } }) { throw ended.error }
     }
@@ -81,11 +81,11 @@ final class RunningPrograms: Sendable {
         return nil
     }
 
-    /// Stops those programs and waits until they are gone.
+    /// Stops those programs and waits until they have ended.
     func stop(_ isMeant: (_ name: String) -> Bool) async {
         let programs = entries.withLock { entries in entries.map(\.program).filter { isMeant($0.name) } }
         for program in programs { program.stop() }
-        // The shell beside each program kills it in the end; this is for the shell itself.
+        // The shell of each program kills it in the end; this is for the shell itself.
         let end = ContinuousClock.now + .seconds(StackProgram.drainLimitSeconds + 10)
         while programs.contains(where: { $0.exitStatus == nil }) {
             if ContinuousClock.now > end { for program in programs { program.kill() } }
@@ -93,7 +93,7 @@ final class RunningPrograms: Sendable {
         }
     }
 
-    /// Ends all of them now.
+    /// Kills all of them immediately.
     func killAll() {
         for entry in entries.withLock({ $0 }) { entry.program.kill() }
     }

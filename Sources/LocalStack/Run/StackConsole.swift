@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// What the stack tells on the terminal: whole lines on standard output, one at a time, from any thread.
+/// Prints whole lines on standard output, one at a time. Any thread.
 final class StackConsole: Sendable {
     private let start = ContinuousClock.now
     private let lock = Mutex(())
@@ -18,7 +18,7 @@ final class StackConsole: Sendable {
         return "\(tenths / 10).\(tenths % 10) s"
     }
 
-    /// Prints that a part has come so far, with the time since the start.
+    /// Prints the progress of a program, with the time since the start.
     func progress(_ part: String, _ state: String, _ detail: String) {
         let columns = [(part, 11), (state, 8), (Self.seconds(ContinuousClock.now - start), 7)].map { text, width in
             text + String(repeating: " ", count: max(0, width - text.count))

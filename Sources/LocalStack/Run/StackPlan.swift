@@ -4,11 +4,11 @@ import JOSE
 import KeyRings
 import ServiceKit
 
-/// What is started and with which configuration. Decides only; starts nothing.
+/// Decides which programs are started, and with which configuration. Starts nothing.
 struct StackPlan: Sendable {
     static let databaseName = "vestibule"
     static let appleClientID = "com.example.app"
-    /// What is on at the gateway, unless the developer says otherwise.
+    /// The gateway's dialects, unless the developer configures others.
     static let dialects = ["single-token", "wordpress", "supabase"]
 
     /// The programs in the order of their start.
@@ -66,22 +66,22 @@ struct StackPlan: Sendable {
         self.programs = programs
     }
 
-    /// The environment of every program: this process's own, what belongs to this stack, and defaults for
-    /// development where nothing was given.
+    /// The environment of every program: this process's variables, the variables of this stack, and defaults for development
+    /// for the rest.
     func environment(socketDirectory: String, port: Int) -> [String: String] {
         var defaults = [
             "VESTIBULE_LOG_FORMAT": "text",
             "VESTIBULE_DRAIN_LIMIT": "\(StackProgram.drainLimitSeconds)s",
             // A laptop with many cores shouldn't need hundreds of database connections.
             "VESTIBULE_EVENT_LOOPS": "2",
-            // For grpcurl; all of it listens on loopback unless told otherwise.
+            // For grpcurl; the programs listen on loopback unless configured otherwise.
             "VESTIBULE_REFLECTION": "true",
-            // And for people who look at the gateway with a browser.
+            // And for developers that open the gateway in a browser.
             "VESTIBULE_GATEWAY_METHODS_PAGE": "true",
             "VESTIBULE_IDENTITY_NAMES_AUDIENCES": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
-            // Everybody who calls a stack on one machine has one address, and `vestibule load` more calls than accounts.
-            // What is limited before sign-in stays: apps should meet it while they are developed.
+            // All callers on one machine share an address, and `vestibule load` makes more calls than it has accounts. The limits
+            // before sign-in stay, so that developers see them.
             "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND": "1000000",
             "VESTIBULE_GATEWAY_ADDRESS_BURST": "1000000",
             "VESTIBULE_GATEWAY_ACCOUNT_PER_SECOND": "1000000",
@@ -96,7 +96,7 @@ struct StackPlan: Sendable {
             ClientAddressKey.key.name: folder.addressKey,
             Crashes.folder.name: folder.crashes,
         ]
-        // A deployment must say it. Apps that split bills count on it that whoever is added is in.
+        // Required in a deployment. Apps that split bills rely on added users being members.
         if !isOpennessGiven { defaults[Self.openness] = "open" }
         defaults.merge(providerDefaults) { _, new in new }
         defaults.merge(browserDefaults) { _, new in new }
@@ -111,16 +111,16 @@ struct StackPlan: Sendable {
             forced["\(prefix)_DATABASE_USER"] = Self.role(of: service.program)
             forced["\(prefix)_DATABASE_SCHEMA"] = service.program
             forced["\(prefix)_DATABASE_PASSWORD_FILE"] = folder.databasePassword(of: service.program)
-            // An empty value counts as none, so it can't contradict the file.
+            // An empty value counts as unset, so it can't contradict the file.
             forced["\(prefix)_DATABASE_PASSWORD"] = ""
-            // The owner's are for migrations alone; those of another deployment are none here.
+            // The owner's variables are only for migrations; variables for another deployment are removed.
             for name in ["OWNER", "OWNER_PASSWORD", "OWNER_PASSWORD_FILE"] { forced["\(prefix)_DATABASE_\(name)"] = "" }
         }
         let missing = defaults.filter { !configuration.isGiven($0.key) }
         return inherited.merging(missing) { _, ours in ours }.merging(forced) { _, ours in ours }
     }
 
-    /// The providers file's content. What the developer's own variables say of Apple or Google counts, so it is left out.
+    /// The content of the providers file. Apple or Google is left out if the developer's variables configure it.
     var providers: DevelopmentProviders {
         DevelopmentProviders(
             simulatorURL: simulatorURL,
@@ -136,11 +136,11 @@ struct StackPlan: Sendable {
     private static let dialectsName = "VESTIBULE_GATEWAY_DIALECTS"
     private static let serviceKeyFile = "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"
 
-    /// Where the development servers of web frameworks listen: Next.js and others, and Vite.
+    /// The origins of web frameworks' development servers: Next.js and others, and Vite.
     private static let developmentOrigins =
         "http://localhost:3000,http://127.0.0.1:3000,http://localhost:5173,http://127.0.0.1:5173"
 
-    /// Whether the developer says how open new groups are; its name before still counts.
+    /// Whether the developer configures the openness of new groups; the key's old name counts too.
     private var isOpennessGiven: Bool {
         configuration.isGiven(Self.openness) || configuration.isGiven("VESTIBULE_INVITES_GROUP_OPENNESS")
     }
@@ -148,14 +148,14 @@ struct StackPlan: Sendable {
     private var simulatorURL: String { "http://\(configuration[StackKeys.simulator].reachable)" }
     private var gatewayURL: String { "http://\(configuration[StackKeys.gateway].reachable)" }
 
-    /// Where identity finds the providers.
+    /// Identity's variables about providers.
     private var providerDefaults: [String: String] {
         var defaults = [Self.providersFile: folder.providers]
-        // Its name before still counts.
+        // The old name counts too.
         if !configuration.isGiven("VESTIBULE_IDENTITY_KEYS_BY_HTTP") {
             defaults["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"] = "true"
         }
-        // Told only where variables count: beside the file's they would have no effect.
+        // Set only if there is no providers file: otherwise they would have no effect.
         if configuration.isGiven(Self.appleAudiences) {
             defaults["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] = "\(simulatorURL)/apple/auth/keys"
         }
@@ -165,7 +165,7 @@ struct StackPlan: Sendable {
         return defaults
     }
 
-    /// What apps and pages of others reach at the gateway.
+    /// The gateway's variables for apps and web pages.
     private var browserDefaults: [String: String] {
         let appURLs = "VESTIBULE_GATEWAY_APP_URLS"
         var defaults = [
@@ -175,17 +175,17 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_ORIGINS": Self.developmentOrigins,
             appURLs: "awscognito://apple-callback,vestibule-demo://callback",
         ]
-        // It names an app URL, which must be among those that are allowed.
+        // It contains an app URL, which must be an allowed one.
         if !configuration.isGiven(appURLs) {
             defaults["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] = "com.example.services=awscognito://apple-callback"
         }
         return defaults
     }
 
-    /// What is on beside the plain routes, in a line.
+    /// A line about the features beside the plain routes.
     private var extras: String {
         var parts = ["Methods: \(gatewayURL)/", "Simulator: \(simulatorURL)/"]
-        if !isOpennessGiven { parts.append("New groups: open (\(Self.openness)), as nobody's number is proven here") }
+        if !isOpennessGiven { parts.append("New groups: open (\(Self.openness)), since numbers aren't proven here") }
         if !configuration.isGiven(Self.providersFile) {
             parts.append("Providers: \(StackFolder.shown(folder.providers))")
         }
@@ -198,7 +198,7 @@ struct StackPlan: Sendable {
         return parts.joined(separator: "   ")
     }
 
-    /// What to say when everything is ready.
+    /// The text to print when everything is ready.
     var greeting: String {
         let simulator = simulatorURL
         let gateway = gatewayURL
@@ -210,7 +210,7 @@ struct StackPlan: Sendable {
             Vestibule is ready. Logs: \(StackFolder.shown(folder.logs))   Data: \(StackFolder.shown(folder.database))   Stop: Ctrl-C
             \(extras)
 
-            Sign in with the simulated Apple and look at who you are; paste in this order:
+            To sign in with the simulated Apple and see your account, paste these in order:
 
             TOKEN=$(curl -sS \(simulator)/control/apple/sign-in \(json) -d \
             '{"client_id":"\(Self.appleClientID)","nonce":"\(nonceHash)","person":{"email":"someone@example.com","given_name":"Some","family_name":"One"}}' \
@@ -228,7 +228,7 @@ struct StackPlan: Sendable {
     /// The role that owns a service's schema.
     static func owner(of service: String) -> String { "vestibule_\(service)_owner" }
 
-    /// The path from the root, so that programs find it wherever they run.
+    /// The absolute path, so that programs find it from any folder.
     static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }

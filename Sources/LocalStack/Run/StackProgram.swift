@@ -4,26 +4,26 @@ import Synchronization
 
 /// A program of the stack as a child process that cannot outlive this one.
 ///
-/// Between us and it stands a small shell that reads a pipe of ours. When the pipe closes, because we ask for a stop or
-/// because this process is gone however it ended, the shell sends SIGTERM, and SIGKILL if that doesn't help. (A parent
-/// death signal would fire when the starting *thread* ends, which may be long before.)
+/// A small shell is its parent, and reads a pipe from us. When the pipe closes, because we stop the program or because this
+/// process has ended in any way, the shell sends SIGTERM, and SIGKILL if that doesn't help. (A parent death signal would fire
+/// when the starting *thread* ends, which may be long before.)
 final class StackProgram: Sendable {
     let name: String
-    /// How the program ended: its status (128 plus the number for a signal). Nil while it runs, and until all that it
-    /// printed was taken.
+    /// The program's exit status (128 plus the number for a signal). Nil while it runs, and until all its output has been
+    /// read.
     var exitStatus: Int32? { ending.withLock { $0 } }
 
     private let group: pid_t
     private let lifeline: Mutex<Int32>
     private let ending = Mutex<Int32?>(nil)
 
-    /// How long the programs may take to end their calls, as `run` sets it.
+    /// The drain limit of the programs in `run`.
     static let drainLimitSeconds = 10
-    /// How long after SIGTERM comes SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     static let graceSeconds = drainLimitSeconds + 5
 
-    /// The program's path comes as a variable, so that whoever looks for the program in the list of processes finds it
-    /// and not its shell.
+    /// The program's path is passed in a variable, so that a search in the list of processes finds the program and not its
+    /// shell.
     private static let pathVariable = "STACK_PROGRAM"
     private static func script(graceSeconds: Int) -> String {
         """
@@ -63,9 +63,9 @@ final class StackProgram: Sendable {
     /// - Parameters:
     ///   - name: for logs and messages.
     ///   - command: the program's path and arguments.
-    ///   - environment: all of its environment.
-    ///   - graceSeconds: how long it may take to stop before it is killed.
-    ///   - log: takes what it prints, line by line, on a thread of its own.
+    ///   - environment: its complete environment.
+    ///   - graceSeconds: the time that it has to stop before it is killed.
+    ///   - log: gets its output line by line, on a separate thread.
     static func start(
         name: String,
         command: [String],
@@ -99,7 +99,7 @@ final class StackProgram: Sendable {
         return program
     }
 
-    /// Asks the program to stop. Returns at once.
+    /// Asks the program to stop. Returns immediately.
     func stop() {
         lifeline.withLock { descriptor in
             if descriptor >= 0 { close(descriptor) }
@@ -107,7 +107,7 @@ final class StackProgram: Sendable {
         }
     }
 
-    /// Ends the program, its shell and whatever they started, now.
+    /// Kills the program, its shell and all their children immediately.
     func kill() {
         if exitStatus == nil { Foundation.kill(-group, SIGKILL) }
     }

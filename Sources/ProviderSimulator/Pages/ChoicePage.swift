@@ -23,8 +23,8 @@ enum ChoicePage {
             title: "Sign in with \(provider.title) (simulated)",
             """
             <h1>Sign in with \(provider.title)</h1>
-            <p>This is a simulator: whoever you say you are, you are. <code>\(request.clientID)</code> asks for \(scopes), and \
-            gets its answer at <code>\(request.redirectURI)</code>.</p>
+            <p>This is a simulator: you can sign in as anyone. <code>\(request.clientID)</code> asks for \(scopes), \
+            and gets the response at <code>\(request.redirectURI)</code>.</p>
             \(told)<form method="post">
             \(HTML.hidden(request.parameters))\(known)<fieldset><legend>Somebody else</legend>
             <label>E-mail <input type="email" name="email" value="someone@example.com" required maxlength="254"></label>
@@ -47,7 +47,7 @@ enum ChoicePage {
     }
 }
 
-/// The page that posts the answer to the app's server: by itself, or at a click where there are no scripts.
+/// The page that posts the response to the app's server: automatically, or after a click without scripts.
 enum FormPostPage {
     static func response(_ fields: [(name: String, value: String)], to uri: String, provider: Provider) -> Response {
         .page(
@@ -65,14 +65,14 @@ enum FormPostPage {
 }
 
 /// The page for a request whose error cannot be sent back to the app.
-enum FaultPage {
+enum ErrorPage {
     static func response(_ fault: AuthorizationError, provider: Provider) -> Response {
         .page(
             title: "\(provider.title): \(fault.word)",
             """
             <h1>\(fault.word)</h1>
             <p class="fault">\(fault.sentence)</p>
-            <p>The real \(provider.title) would show an error here as well, and send nobody back to the app.</p>
+            <p>The real \(provider.title) would show an error here as well, and not redirect to the app.</p>
 
             """,
             status: .badRequest

@@ -67,7 +67,7 @@ extension Response {
                 .contentType: "text/html; charset=utf-8",
                 .contentSecurityPolicy: "default-src 'none'; style-src 'nonce-\(nonce)'\(scripts); base-uri 'none'; "
                     + "frame-ancestors 'none'",
-                // As on the providers' own pages: the receiver of a post sees the origin, and no more.
+                // Like the providers' own pages: the receiver of a post sees only the origin.
                 .referrerPolicy: "strict-origin",
             ],
             body: ResponseBody(page.text)

@@ -40,7 +40,7 @@ enum AuthorizeRoutes {
             return try await work(try AuthorizationRequest(fields, provider: provider), fields)
         } catch let fault as AuthorizationError {
             if wantsJSON(request) { return OAuthError(word: fault.word, sentence: fault.sentence).response }
-            return FaultPage.response(fault, provider: provider)
+            return ErrorPage.response(fault, provider: provider)
         }
     }
 
@@ -98,7 +98,7 @@ enum AuthorizeRoutes {
         return person
     }
 
-    /// Sends the browser back to the app with the answer and the app's state.
+    /// Redirects the browser to the app with the response and the app's state.
     private static func back(
         _ answer: [(name: String, value: String)],
         _ authorization: AuthorizationRequest,

@@ -46,7 +46,7 @@ enum NoticeRoutes {
         var statuses: [JSONValue] = []
         if let target = order.target {
             guard let http else {
-                throw Problem(.badRequest, code: "CANNOT_SEND", detail: "This simulator sends nothing.")
+                throw Problem(.badRequest, code: "CANNOT_SEND", detail: "This simulator can't send messages.")
             }
             let request = OutgoingRequest(
                 .other("POST", body: body, mediaType: type),
@@ -58,7 +58,7 @@ enum NoticeRoutes {
                 do throws(OutgoingHTTPError) {
                     statuses.append(.integer(Int64(try await http.send(request).status)))
                 } catch {
-                    throw Problem(.badGateway, code: "NOT_SENT", detail: "Nobody answers there.", cause: error)
+                    throw Problem(.badGateway, code: "NOT_SENT", detail: "That URL does not respond.", cause: error)
                 }
             }
         }

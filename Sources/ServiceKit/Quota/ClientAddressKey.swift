@@ -56,10 +56,10 @@ public struct ClientAddressKey: Sendable {
         return SHA256.authenticationCode(of: purpose + address, key: key)
     }
 
-    /// The code of a phone number that somebody asked about, of 16 bytes. Numbers are as few as addresses, and with whoever asked in it
-    /// the same number has another code for everybody.
+    /// The code of a phone number that a user asked about, of 16 bytes. Phone numbers are as few as addresses. The code covers the
+    /// user's id, so that the same number has another code for each user.
     ///
-    /// - Parameter asker: the bytes of the id of who asked, always as many.
+    /// - Parameter asker: the bytes of the user's id, always the same number of them.
     public func code(ofNumber digits: String, askedBy asker: [UInt8]) -> [UInt8] {
         Array(SHA256.authenticationCode(of: numberPurpose + asker + digits.utf8, key: key).prefix(16))
     }

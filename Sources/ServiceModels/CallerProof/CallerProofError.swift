@@ -13,7 +13,7 @@ public enum CallerProofError: DomainError, Hashable {
     /// What it brought is not of this minute or the one before.
     case expired
 
-    /// What callers are told. They are gateways: a person's token has nothing to do with it.
+    /// The error for callers. They are gateways: a user's token has nothing to do with it.
     public var rpcError: RPCError {
         switch self {
         case .missing:

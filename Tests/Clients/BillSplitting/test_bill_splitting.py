@@ -137,7 +137,7 @@ def test_profile_set_up_and_the_groups_that_waited(app, new_phone):
 
 
 def test_that_the_number_is_typed_and_not_proven_is_not_felt(app, new_phone):
-    """Whoever makes a group adds people to it, by numbers that nobody proves here; who was added is in, and sees who is there."""
+    """The user who makes a group adds others by numbers that aren't proven here; they are members, and see the other members."""
     host, late = App(app.phone.stack), new_phone()
     host.sign_in()
     host.complete()
@@ -226,7 +226,7 @@ def test_scopes_of_signing_out(three_sessions, scope, alive):
 
 
 def test_keys_of_an_administrator(app, new_app, stack):
-    """The service key lies where `make run` says; whoever hasn't got it is no administrator."""
+    """The service key is in the file that `make run` prints; a client without it is not an administrator."""
     session = app.sign_in()
     assert [line for line in stack.output.splitlines() if "supabase-service-key" in line], stack.output
     key = (stack.folder / "secrets/supabase-service-key").read_text().strip()

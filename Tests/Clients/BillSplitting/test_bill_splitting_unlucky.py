@@ -180,7 +180,7 @@ def test_a_phone_number_that_is_none(app):
 
 
 def test_apple_down_at_the_first_sign_in(parts, without_keys, new_app):
-    """No keys: the client is told to try again, and the same token opens the session once there are keys."""
+    """No keys: the response is a retryable error, and the same token signs in when there are keys."""
     app = new_app(Phone(parts.stack))
     credential = app.credential()
     bring_back = without_keys("apple")

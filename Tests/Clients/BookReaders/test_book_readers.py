@@ -123,7 +123,7 @@ def test_an_address_that_apple_verified_beats_one_that_was_said(reader, new_read
 
 
 def test_addresses_are_not_probed(reader, new_reader):
-    """Who is registered is told a person twenty times an hour."""
+    """A user may ask twenty times per hour whether an address is registered."""
     reader.register().expect(200)
     prober = new_reader()
     answers = [prober.register(email=reader.phone.person.email) for _ in range(25)]
@@ -193,7 +193,7 @@ def test_the_session_ends_with_a_sign_out_or_for_inactivity(reader, stack):
 # The unlucky half
 
 def test_without_a_proof(reader):
-    """Whoever knew an Apple user id was let in, as it stood: not here."""
+    """The original backend accepted anyone who knew an Apple user id; this one doesn't."""
     reader.register().expect(200)
     for action, body in (("login", reader.login_body()), ("register", reader.register_body())):
         for unproven in (None, "", "x.y.z"):

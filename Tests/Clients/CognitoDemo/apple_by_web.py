@@ -79,7 +79,7 @@ def tickets(app, answer):
 
 
 def take(phone, told):
-    """Tickets as the app is told them, in the places of the token and the code; nothing else of the person is there."""
+    """The tickets that the app gets in place of the token and the code; it gets no other data of the user."""
     assert set(told) == {"id_token", "code"}
     assert re.fullmatch(r"vit1_[\w-]{43}", told["id_token"]) and re.fullmatch(r"vct1_[\w-]{43}", told["code"])
     phone.keep_secret(*told.values())

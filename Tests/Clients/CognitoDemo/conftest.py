@@ -27,7 +27,7 @@ JWT = re.compile(r"eyJ[\w-]+\.eyJ")
 
 
 class Tab:
-    """A tab of a browser without a past, and all that could be told to others by it."""
+    """A browser tab without a history, and all that it could disclose."""
 
     def __init__(self, context):
         self.page = context.new_page()

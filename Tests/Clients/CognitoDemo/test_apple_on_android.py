@@ -144,7 +144,7 @@ HOSTILE_USERS = {
 
 @pytest.mark.parametrize("kind", HOSTILE_USERS)
 def test_hostile_users(app, stack, kind):
-    """What is told beside the token comes through the browser: it is no reason to refuse, and stands on no page."""
+    """The data beside the token comes through the browser: it is no reason to reject, and never appears on a page."""
     answer = post_form(stack.client(), form_of(app.phone.apple(SERVICES), user=HOSTILE_USERS[kind]))
     page = expect_safe_page(answer)
     for bad in ("alert", "onerror", "onload", "Set-Cookie", "<img", "<svg"):

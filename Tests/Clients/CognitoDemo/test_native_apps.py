@@ -99,7 +99,7 @@ def test_members_may_be_null_or_missing(phone, decoder, provider, how):
 
 
 def test_nobody_is_found_by_an_email(phone, stack, new_phone):
-    """In the demo whoever told an e-mail was its owner. Here an account is opened by its provider's subject alone."""
+    """In the demo, a user got the account of any e-mail that the app sent. Here only the provider's subject finds an account."""
     app = NativeApp(phone)
     mine = app.sign_in_with_apple().expect(200)
     thief = NativeApp(new_phone())

@@ -93,7 +93,7 @@ def test_asking_for_an_account_before_making_one(phone, stack, provider):
 
 
 def test_the_keychain_names_the_person_at_last(phone):
-    """Name and e-mail are told once, and stay in the keychain until an account is confirmed: days, if need be."""
+    """Apple sends name and e-mail once; they stay in the keychain until an account is confirmed, for days if needed."""
     app = FoodApp(phone)
     lost = app.apple_body()
     app.check_existing("apple", lost).problem(404, "ACCOUNT_NOT_FOUND")
@@ -128,7 +128,7 @@ def test_facebooks_limited_login(phone):
     phone.keep_secret(nonce)
     token = phone.facebook(nonce=nonce)["id_token"]
     session = app.post("facebook", {"id_token": token, "nonce": nonce}).expect(200)
-    # Facebook's name for the person is one and the same, however it is told.
+    # Facebook's subject of the user is the same in both kinds of tokens.
     assert app.post("facebook", app.facebook_body()).expect(200)["user_id"] == session["user_id"]
 
 

@@ -2,7 +2,7 @@ import API
 import ArgumentParser
 import ServiceCommands
 
-/// By what an operator names a person, told by its form: an account's id, an e-mail, else a phone number.
+/// How an operator names an account, recognized by its form: an account's id, an e-mail, or else a phone number.
 enum AccountName: ExpressibleByArgument {
     case id(String)
     case email(String)
@@ -18,7 +18,7 @@ enum AccountName: ExpressibleByArgument {
         }
     }
 
-    /// What identity is asked by.
+    /// The key of a search at identity.
     var finding: OperatorV1.FindAccountRequest.OneOf_By {
         switch self {
         case .id(let text): .userID(text)
@@ -27,7 +27,7 @@ enum AccountName: ExpressibleByArgument {
         }
     }
 
-    /// What has its number released; nil for an e-mail, which may be of several.
+    /// The key of a release of the number; nil for an e-mail, which several accounts may have.
     var releasing: OperatorV1.ReleasePhoneRequest.OneOf_By? {
         switch self {
         case .id(let text): .userID(text)

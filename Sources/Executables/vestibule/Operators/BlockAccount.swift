@@ -8,18 +8,18 @@ extension Account {
     /// `vestibule account block`.
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep an account's person out.",
+            abstract: "Block an account, so that its user can't sign in.",
             discussion: """
-                Its sessions end at once, and every sign-in is refused with ACCOUNT_BLOCKED until it is unblocked. The account, \
-                its phone number and its places in groups stay.
+                Its sessions end immediately, and every sign-in is rejected with ACCOUNT_BLOCKED until it is \
+                unblocked. The account, its phone number and its memberships in groups stay.
 
-                Without --confirm it tells what would happen, changes nothing, and exits with 1.
+                Without --confirm it prints what would happen, changes nothing, and exits with 1.
                 """
         )
 
         @Argument(help: "The account's id.")
         var id: AccountID
-        @Option(help: ArgumentHelp("Why: letters a to z and underscores, 64 at most.", valueName: "word"))
+        @Option(help: ArgumentHelp("The reason: letters a to z and underscores, 64 at most.", valueName: "word"))
         var reason: String
         @Flag(help: "Do it.")
         var confirm = false
@@ -51,8 +51,8 @@ extension Account {
     /// `vestibule account unblock`.
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let an account's person sign in again.",
-            discussion: "Sessions that ended stay so."
+            abstract: "Unblock an account, so that its user can sign in again.",
+            discussion: "Ended sessions stay ended."
         )
 
         @Argument(help: "The account's id.")
@@ -72,7 +72,7 @@ extension Account {
         static let configuration = CommandConfiguration(
             commandName: "end-sessions",
             abstract: "End all sessions of an account.",
-            discussion: "Its person may sign in again at once: `block` keeps them out."
+            discussion: "Its user can sign in again immediately; `block` prevents that."
         )
 
         @Argument(help: "The account's id.")
@@ -93,10 +93,10 @@ extension Account {
             commandName: "release-phone",
             abstract: "Take a phone number from the account that has it.",
             discussion: """
-                Anybody may tell the number as theirs at once; the account asks its person for another one. Groups that the \
-                account is in keep it.
+                Any user may save the number immediately; the app asks the account's user for another one. The \
+                account stays in its groups.
 
-                Without --confirm it tells whose number it is, changes nothing, and exits with 1.
+                Without --confirm it prints the account that has the number, changes nothing, and exits with 1.
                 """
         )
 
@@ -107,7 +107,7 @@ extension Account {
         @OptionGroup(title: "Where identity is") var place: OperatorPlace
 
         func validate() throws {
-            guard who.releasing != nil else { throw ValidationError("a phone number or an account's id is needed") }
+            guard who.releasing != nil else { throw ValidationError("a phone number or an account's id is required") }
         }
 
         func run() async throws {
@@ -135,7 +135,7 @@ extension Account {
 }
 
 extension OperatorPlace {
-    /// The account that is meant; ends the process if there is none.
+    /// The account of that name; ends the process if there is none.
     fileprivate func oneAccount(_ who: AccountName, _ command: String) async -> OperatorV1.OperatorAccount {
         let answer = await call(command) { client, options in
             try await client.findAccount(.with { $0.by = who.finding }, options: options)

@@ -10,15 +10,15 @@ extension Account {
         static let configuration = CommandConfiguration(
             abstract: "Find accounts by id, phone number, e-mail, or the id that another backend had.",
             discussion: """
-                Prints each account that is found. Exits with 1 if none is. The audit log tells that it was looked for, and by \
-                whom; what is printed is a person's.
+                Prints each matching account. Exits with 1 if there is none. The audit log records the search and \
+                the operator; the output is personal data.
                 """
         )
 
         @Argument(help: "An account's id, a phone number such as +639171234567, or an e-mail.")
         var who: AccountName?
         @Option(
-            help: ArgumentHelp("What the backend called it that it was imported from.", valueName: "source:id")
+            help: ArgumentHelp("Its id at the backend that it was imported from.", valueName: "source:id")
         )
         var imported: String?
         @OptionGroup(title: "Where identity is") var place: OperatorPlace
@@ -28,7 +28,7 @@ extension Account {
                 throw ValidationError("name one account, or --imported source:id")
             }
             guard imported?.contains(":") != false else {
-                throw ValidationError("--imported is source:id, such as firebase:Yh3Xk9")
+                throw ValidationError("--imported must be source:id, such as firebase:Yh3Xk9")
             }
         }
 
@@ -52,22 +52,22 @@ extension Account {
         static let configuration = CommandConfiguration(
             abstract: "Print the audit log of an account, newest first.",
             discussion: """
-                A line for each event: when, what, the session, and more of it. Of deleted accounts too. The audit log tells \
-                that it was read.
+                A line for each event: time, kind, session, and details. It works for deleted accounts too. The \
+                audit log records that it was read.
                 """
         )
 
         @Argument(help: "The account's id.")
         var id: AccountID
-        @Option(help: ArgumentHelp("The most events.", valueName: "count"))
+        @Option(help: ArgumentHelp("The maximum of events.", valueName: "count"))
         var limit = 50
         @OptionGroup(title: "Where identity is") var place: OperatorPlace
 
-        /// How many events one call brings at most.
+        /// The maximum of events in one response.
         private static let pageSizeMax = 200
 
         func validate() throws {
-            guard limit >= 1 else { throw ValidationError("--limit is 1 or more") }
+            guard limit >= 1 else { throw ValidationError("--limit must be 1 or more") }
         }
 
         func run() async throws {

@@ -8,12 +8,13 @@ extension Account {
     /// `vestibule account open`.
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open an imported account that nobody can sign in to.",
+            abstract: "Open an imported account that no user can sign in to.",
             discussion: """
-                It absorbs the account of its person that is given by --for, which must be empty: its providers sign in to the imported \
-                account from then on, and it is gone. There is no way back.
+                It merges another account of the same user, given by --for, into the imported account: from then on \
+                that account's providers sign in to the imported account, and that account is deleted. It must be \
+                empty. This can't be undone.
 
-                Without --confirm it tells what would happen, changes nothing, and exits with 1.
+                Without --confirm it prints what would happen, changes nothing, and exits with 1.
                 """
         )
 
@@ -21,7 +22,7 @@ extension Account {
         var id: AccountID
         @Option(
             name: .customLong("for"),
-            help: ArgumentHelp("The account that its person has signed in to.", valueName: "id")
+            help: ArgumentHelp("The account that its user has signed in to.", valueName: "id")
         )
         var claimant: AccountID
         @Flag(help: "Do it.")

@@ -66,7 +66,7 @@ extension Int64 {
 extension String {
     fileprivate var orNone: String { isEmpty ? "none" : printable }
 
-    /// Without what a terminal would take for a command: what providers and people told is printed here.
+    /// Without terminal control sequences, since texts of providers and users are printed.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { Self.isControl($0) ? "?" : $0 }))
     }

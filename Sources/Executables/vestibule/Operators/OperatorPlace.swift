@@ -6,13 +6,13 @@ import RPCTransport
 import ServiceCommands
 import ServiceKit
 
-/// The options of an operator's commands that say where identity is, and by what it knows that an operator calls.
+/// The options of an operator's commands for identity's address and the operator's certificate.
 struct OperatorPlace: ParsableArguments {
-    @Option(help: ArgumentHelp("Where identity is. (default: VESTIBULE_IDENTITY_ADDRESS)", valueName: "host:port"))
+    @Option(help: ArgumentHelp("Identity's address. (default: VESTIBULE_IDENTITY_ADDRESS)", valueName: "host:port"))
     var identity: AddressList?
     @Option(
         help: ArgumentHelp(
-            "Call it by TLS: PEM file of the authorities of its certificate. (default: VESTIBULE_SERVICES_CA_FILE)",
+            "Call it by TLS; the PEM file of its authorities. (default: VESTIBULE_SERVICES_CA_FILE)",
             valueName: "file"
         )
     )
@@ -28,17 +28,17 @@ struct OperatorPlace: ParsableArguments {
         help: ArgumentHelp("Its private key. (default: VESTIBULE_OPERATOR_TLS_CLIENT_KEY_FILE)", valueName: "file")
     )
     var key: String?
-    @Option(help: ArgumentHelp("The name in identity's certificate, if it is not the address's.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name in its certificate, if it differs from the address.", valueName: "name"))
     var serverName: String?
-    @Flag(help: "Print JSON, an object a line.")
+    @Flag(help: "Print JSON, one object per line.")
     var json = false
     @OptionGroup var file: ConfigurationFileOption
 
-    /// How long a call may take.
+    /// The timeout of a call.
     private static let timeout = Duration.seconds(60)
 
-    /// Calls identity. Ends the process where that fails: with a line that says why, and 78 for a fault of the configuration,
-    /// else 1.
+    /// Calls identity. If that fails, prints the error and ends the process with 78 for an error in the configuration, otherwise
+    /// with 1.
     func call<Answer: Sendable>(
         _ command: String,
         _ body: @Sendable (OperatorServiceClient, CallOptions) async throws -> Answer
@@ -73,12 +73,12 @@ struct OperatorPlace: ParsableArguments {
         if let key { tls.privateKeyFile = key }
         guard tls.authoritiesFile != nil else {
             guard certificate == nil, key == nil, serverName == nil else {
-                throw ValidationError("--certificate, --key and --server-name need --ca too")
+                throw ValidationError("--certificate, --key and --server-name require --ca")
             }
             return channels
         }
         guard (tls.certificateChainFile == nil) == (tls.privateKeyFile == nil) else {
-            throw ValidationError("--certificate and --key belong together")
+            throw ValidationError("--certificate and --key must be used together")
         }
         channels.tls = tls
         channels.serverName = serverName
@@ -86,17 +86,17 @@ struct OperatorPlace: ParsableArguments {
     }
 }
 
-/// What an operator's commands read of the configuration.
+/// The configuration keys that an operator's commands read.
 enum OperatorKeys {
     static let channels = ChannelKeys(program: "operator")
     private static let identity = ServiceKeys(program: "identity", listenPort: 7001)
 
     static var all: [any AnyConfigurationKey] { [SharedKeys.identityAddress, identity.listen] + channels.all }
 
-    /// What `--help` says of it.
+    /// The help text about them.
     static var help: String { ConfigurationHelp.text([SharedKeys.identityAddress] + channels.all) }
 
-    /// Where identity is said to be, else where it listens.
+    /// Identity's configured address, else the one that it listens on.
     static func address(_ configuration: Configuration) -> AddressList {
         let listens = AddressList("\(configuration[identity.listen].reachable)")
         return configuration.isGiven(SharedKeys.identityAddress.name)

@@ -9,14 +9,14 @@ extension Account {
         static let configuration = CommandConfiguration(
             abstract: "List the phone numbers that two accounts have proven, oldest first.",
             discussion: """
-                The account that has the number keeps it until `release-phone` takes it from there; then whoever is right proves it \
-                again: by the next sign-in with the provider, or by an assertion of the app's backend.
+                The account that has the number keeps it until `release-phone` takes it away. Then its true owner \
+                proves it again: by the next sign-in with the provider, or by an assertion of the app's backend.
 
-                That it was asked is written into the audit log.
+                The audit log records this request.
                 """
         )
 
-        @Option(help: ArgumentHelp("At most so many; 1 to 1000.", valueName: "count"))
+        @Option(help: ArgumentHelp("The maximum of disputes; 1 to 1000.", valueName: "count"))
         var limit = 100
         @OptionGroup(title: "Where identity is") var place: OperatorPlace
 

@@ -22,8 +22,8 @@ struct ProviderRules {
         }
         if ProviderURL.isLocal(url) || !hasEncryptedIssuer { return nil }
         return
-            "must be an https URL, or stay on this machine, while the issuer is an https URL: whoever answers to the "
-            + "name could sign in as anybody"
+            "must be an https URL, or stay on this machine, while the issuer is an https URL: without TLS a server that "
+            + "takes over the name could sign in as any user"
     }
 
     /// `aud` is compared byte by byte, so it must not contain invisible characters.

@@ -50,8 +50,8 @@ extension ConfigurationKey where Value == String? {
         }
     }
 
-    /// The path of a file or folder that may be left out. Nothing is opened. Without a required one the value is nil: whoever
-    /// reads it says what is wrong.
+    /// The path of a file or folder that may be left out. Nothing is opened. If a required one is missing, the value is nil,
+    /// and the code that reads it reports the problem.
     public static func optionalPath(_ name: String, isRequired: Bool = false, help: String) -> ConfigurationKey {
         ConfigurationKey(name, kind: "path", defaultText: nil, isRequired: isRequired, help: help) {
             (input) throws(ConfigurationProblem) in
