@@ -102,8 +102,6 @@ void crpc_call_on_free(crpc_h2_stream *stream);
 void crpc_call_tell_close(crpc_stream *stream, uint32_t error);
 /// Sets when the call's deadline passes. Errors: MEMORY.
 int crpc_call_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
-/// Ends the call if its answer has waited for the peer's windows, or its message for its end, for too long.
-void crpc_call_sweep(crpc_stream *stream);
 /// Forgets the received metadata. Its memory stays with the object if there is little.
 void crpc_call_drop_block(crpc_stream *stream);
 /// Appends a field to the received metadata. Errors: MEMORY.

@@ -33,7 +33,6 @@ typedef struct crpc_role {
     /// Ends a call whose message cannot be taken: a constant text says why.
     void (*refuse_message)(crpc_stream *stream, int status, const char *text);
 } crpc_role;
-extern const crpc_role crpc_server_role, crpc_client_role;
 
 struct crpc_connection {
     crpc_h2 h2;
@@ -63,12 +62,12 @@ struct crpc_connection {
 
 static inline crpc_connection *crpc_connection_of(crpc_h2 *h2) { return CRPC_CONTAINER(h2, crpc_connection, h2); }
 
-/// Begins a server's connection in memory of zeros. The chores of `h2` are set by the caller. Errors: MEMORY; then nothing
+/// Begins a server's connection (server_calls.c) in memory of zeros. The chores of `h2` are set by the caller. Errors: MEMORY; then nothing
 /// is held.
 int crpc_connection_begin_server(
     crpc_connection *connection, crpc_service *service, const crpc_limits *limits, const crpc_h2_below *below,
     bool is_encrypted);
-/// The same for a client's. `authority` is copied.
+/// The same for a client's (client_calls.c). `authority` is copied.
 int crpc_connection_begin_client(
     crpc_connection *connection, crpc_turn *turn, const crpc_limits *limits, const crpc_client_callbacks *callbacks,
     void *context, const char *authority, bool is_encrypted);

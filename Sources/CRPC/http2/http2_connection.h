@@ -121,7 +121,7 @@ struct crpc_h2 {
     crpc_turn *turn;
     const crpc_h2_above *above;
     const crpc_h2_below *below;
-    struct nghttp2_session *session; // http2/session.c's alone
+    struct nghttp2_session *session; // http2/session.c's and session_events.c's alone
     crpc_h2_state state;             // written by `crpc_h2_set_state` alone
     bool is_server;
     bool is_started;                 // what carries it is open
@@ -211,7 +211,7 @@ static inline bool crpc_h2_stream_is_half_closed(const crpc_h2_stream *stream) {
     return stream->remote.state >= CRPC_REMOTE_CLOSED;
 }
 
-// ---- Bytes in, bytes out, time (connection.c, time.c) ----
+// ---- Bytes in, bytes out, time (http2_connection.c, time.c) ----
 
 /// Begins a connection in memory of zeros. `flush.run` and `close.run` are set by the caller. Errors: MEMORY; then
 /// nothing is held.
@@ -250,7 +250,7 @@ enum { CRPC_FRAME_ROOM = 32768 };
 /// Asks for a flush at the end of this turn: there is something to send or to tell, or a moment has changed.
 static inline void crpc_h2_mark(crpc_h2 *h2) { crpc_chore_request(&h2->turn->flushes, &h2->flush); }
 
-// ---- The end ----
+// ---- The end (end.c) ----
 
 /// The connection cannot go on: it ends with this turn.
 void crpc_h2_break(crpc_h2 *h2, int error);
