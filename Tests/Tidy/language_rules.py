@@ -18,7 +18,7 @@ SUFFIXES = (".swift", ".c", ".h", ".md", ".py", ".proto", ".sh", ".json", ".yaml
 
 #: The most turns in a folder. Lower a number when you have removed some; never raise one.
 LIMITS = {
-    ".": 4, "Sources/API": 2, "Sources/CRPC": 24, "Sources/Certificates": 1, "Sources/Connect": 6, "Sources/Deployment": 3,
+    ".": 4, "Sources/API": 2, "Sources/Certificates": 1, "Sources/Connect": 6, "Sources/Deployment": 3,
     "Sources/Executables": 3, "Sources/HTTP": 3, "Sources/IdentityService": 3, "Sources/Images": 1, "Sources/InvitesService": 3,
     "Sources/JOSE": 5, "Sources/KeyRings": 6, "Sources/Load": 9, "Sources/LocalStack": 3, "Sources/Models": 1, "Sources/OTLP": 3,
     "Sources/OutgoingHTTP": 6, "Sources/ProfileService": 3, "Sources/ProviderSimulator": 1, "Sources/RPC": 5, "Sources/RPCTransport": 4,

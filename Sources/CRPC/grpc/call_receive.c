@@ -51,8 +51,8 @@ static bool receive_hold_partial(crpc_stream *stream) {
     return !is_over;
 }
 
-/// Counts a message that is told. Without word from the callee that it was taken off, it is held: as one of many, or as the
-/// whole request of a call that is being answered.
+/// Counts a message that is reported as held: until the callee consumes it or, where it is the whole request of a call that is being
+/// answered, until the call ends.
 static void receive_count(crpc_stream *stream, size_t length, bool is_last) {
     crpc_connection *connection = crpc_call_connection(stream);
     crpc_let_go(connection, stream->in.partial_bytes); // it is whole now

@@ -45,7 +45,7 @@ void crpc_h2_drain(crpc_h2 *h2) {
     if (h2->state != CRPC_H2_OPEN) return;
     crpc_h2_mark(h2);
     if (h2->is_server && !h2->is_started) {
-        // What a client that is told nothing yet may have sent would be lost. It is drained once it is open.
+        // A client that has not heard from us may have sent calls, which would be lost. It is drained once it is open.
         uint64_t due = crpc_h2_after_ms(h2, CRPC_ROUND_TRIP_MAX_MS);
         if (due < h2->due_ns[CRPC_DUE_HANDSHAKE]) crpc_h2_set_due(h2, CRPC_DUE_HANDSHAKE, due);
         return;

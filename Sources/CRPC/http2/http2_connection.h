@@ -134,7 +134,7 @@ struct crpc_h2 {
     uint64_t last_received_ns;
     struct {
         int error;              // why it is broken
-        uint32_t code;          // what the peer is told where the session cannot: HTTP/2's error,
+        uint32_t code;          // for our own GOAWAY, where the session cannot send one: HTTP/2's error,
         const char *reason;     // and a constant text
         bool is_session_over;   // the session failed, and is only to be freed
         bool is_terminated;     // our GOAWAY named an error: the peer broke HTTP/2
@@ -166,7 +166,7 @@ struct crpc_h2_stream {
         uint8_t state;        // crpc_local; written by `crpc_h2_stream_set_local` alone
         bool is_deferred;     // `on_body` said that it waits
         bool is_cut_short;    // server: ended in its handler's place, which earns the peer nothing
-        bool is_answered;     // server: `on_answered` was told
+        bool is_answered;     // server: `on_answered` has fired
         uint32_t reset_error; // of our RST_STREAM
     } local;
     struct {
@@ -174,7 +174,7 @@ struct crpc_h2_stream {
         bool is_malformed;    // server: it is no HTTP (RFC 9113 section 8.1.1), and is reset
         bool is_charged;      // server: as one that was wasted
         bool is_head_too_large; // past `header_bytes_max`: counted, and not handed on
-        bool reads_on;        // server: what comes after the answer is told (`on_answered`), not stopped; set above
+        bool reads_on;        // server: what comes after the answer is read (`on_answered`), not stopped; set above
         size_t field_bytes;   // of the header block that is coming in
         crpc_request_state request;
     } remote;

@@ -238,7 +238,7 @@ static int session_on_frame_sent(nghttp2_session *session, const nghttp2_frame *
         return 0;
     }
     // RFC 9113 section 8.1: the answer is complete, and the rest of the request is of no interest. Not submitted before
-    // the answer is out, since nghttp2 sends nothing more on a stream that it was told to reset.
+    // the answer is out, since nghttp2 sends nothing more on a stream whose reset was submitted.
     return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, answered->id, NGHTTP2_NO_ERROR) == 0
                ? 0
                : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -272,7 +272,7 @@ static int session_make(crpc_h2 *h2) {
     nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_outbound_ack(option, ACKNOWLEDGEMENTS_MAX);
     // nghttp2 would end a connection after a thousand resets, and newer ones after some number of what they call glitches,
-    // however many calls went well between them, and though a client that is told of a reset late cannot help some. The
+    // however many calls went well between them, and though a client that learns of a reset late cannot avoid some. The
     // guard sees the same frames, before the session does, and knows better which are too many.
     if (nghttp2_option_set_stream_reset_rate_limit != NULL)
         nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);

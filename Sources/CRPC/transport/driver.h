@@ -96,7 +96,7 @@ void crpc_driver_open_as(crpc_driver *driver, const crpc_protocol *protocol);
 
 /// Makes a server's connection out of an accepted socket, which it owns from then on, also on errors. `address` stays with
 /// the caller on errors; it is NULL where a header of a proxy is to come. The listener keeps the driver (`crpc_listener_keep`)
-/// before its user is told. Errors: MEMORY, SYSTEM, TLS.
+/// before its user learns of it. Errors: MEMORY, SYSTEM, TLS.
 int crpc_driver_accept(
     struct crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address);
 /// Ends the connection and frees it, at once (driver_end.c).

@@ -29,7 +29,7 @@ void crpc_driver_end(crpc_driver *driver) {
     bool cuts_short = driver->protocol->is_cut_short(driver), was_open = driver->phase == CRPC_PHASE_OPEN && !cuts_short;
     if (cuts_short) crpc_socket_set_resetting(driver->fd);
     driver->loop->turn.callback_depth += 1;
-    if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
+    if (was_open) crpc_driver_say_goodbye(driver); // the end of a call that ends with it is reported
     crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
     driver->protocol->tell_end(driver);
     driver->loop->turn.callback_depth -= 1;
