@@ -1,9 +1,10 @@
-"""The floors of the C RPC layer: who may include whom. No file includes one of a higher floor, or goes in a circle."""
+"""The floors of the C RPC layer: who may include whom. No file includes one of a higher floor, and neither includes nor calls go in a
+circle."""
 
 import os
 import re
 
-from source_text import Fault
+from source_text import Fault, SourceFile
 
 LAYER = "Sources/CRPC/"
 
@@ -39,9 +40,13 @@ PUBLIC = {
     "crpc.h": "transport",
 }
 
-# A library that one file alone knows, and one that a floor alone knows.
-LIBRARY_OWNERS = {"nghttp2": "http2/session.c", "openssl": "tls/", "zlib.h": "grpc/gzip.c"}
+# The files that may know a library, by what their paths begin with.
+LIBRARY_OWNERS = {"nghttp2": "http2/session", "openssl": "tls/", "zlib.h": "grpc/gzip.c"}
 
+# What a source defines for others, and an inline function of a header with its body. Tables count as well: they hold functions.
+_DEFINED = re.compile(r"^(?!static\b|typedef\b|extern\b)\w[\w *]*?\b(crpc_\w+)(?:\([^;{]*\) \{|\[| = |;)", re.MULTILINE)
+_INLINE = re.compile(r"^static inline [^;{]*?\b(crpc_\w+)\([^;{]*\) \{([^\n]*\}$|.*?^\})", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r"\bcrpc_\w+")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 
 
@@ -83,6 +88,24 @@ def check(texts):
                 yield Fault(LAYER + path, line, f"{floor} doesn't include {target}: {other} is no floor below it")
     for circle in circles(arrows):
         yield Fault(LAYER + circle[0], 1, "includes itself in a circle: " + " → ".join(circle + circle[:1]))
+    for circle in circles(calls(files)):
+        yield Fault(LAYER + circle[0], 1, "calls itself in a circle: " + " → ".join(circle + circle[:1]))
+
+
+def calls(files):
+    """For each source those whose functions and tables it names, itself or through inline functions of headers."""
+    code = {path: SourceFile(path, text).code for path, text in files.items()}
+    sources = [path for path in sorted(code) if path.endswith(".c")]
+    owners = {name: path for path in sources for name in _DEFINED.findall(code[path])}
+    inline = {name: set(_NAME.findall(body)) for text in code.values() for name, body in _INLINE.findall(text)}
+    arrows = {}
+    for path in sources:
+        names, found = set(_NAME.findall(code[path])), set()
+        while names:
+            found |= names
+            names = {used for name in names for used in inline.get(name, ())} - found
+        arrows[path] = sorted({owners[name] for name in found if name in owners} - {path})
+    return arrows
 
 
 def circles(arrows):

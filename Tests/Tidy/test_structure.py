@@ -200,6 +200,20 @@ class IncludeRuleTests(unittest.TestCase):
         self.assertEqual(
             found, ["includes itself in a circle: http2/a.h → http2/b.h → http2/guard.h → http2/a.h"])
 
+    def test_a_circle_of_calls(self):
+        upper, lower = "int crpc_up(int a) {\n    return crpc_down(a);\n}", "int crpc_down(\n    int a) {\n    return a;\n}"
+        self.assertEqual(self.check(**{"http2/up.c": upper, "http2/down.c": lower}), [])
+        header = "static inline int crpc_inline(void) {\n    if (1) {\n    }\n    return crpc_up(0);\n}"
+        table = "const crpc_role crpc_table = {crpc_up};"
+        for text, more in (
+                ("crpc_up(a)", {}), ("crpc_inline()", {"http2/up.h": header}), ("crpc_table.f(a)", {"http2/table.c": table})):
+            with self.subTest(text=text):
+                found = self.check(**{"http2/up.c": upper, "http2/down.c": lower.replace("return a", f"return {text}"), **more})
+                way = "http2/down.c → http2/table.c → http2/up.c" if "http2/table.c" in more else "http2/down.c → http2/up.c"
+                self.assertEqual(found, [f"calls itself in a circle: {way} → http2/down.c"])
+        commented = lower.replace("return a;", 'return a; // crpc_up(a), and "crpc_up"')
+        self.assertEqual(self.check(**{"http2/up.c": upper, "http2/down.c": commented}), [])
+
     def test_libraries_have_one_owner(self):
         for path, library in (
                 ("http2/guard.h", "nghttp2/nghttp2.h"), ("grpc/call.h", "openssl/ssl.h"), ("grpc/call.h", "zlib.h")):

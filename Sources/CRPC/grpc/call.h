@@ -1,7 +1,7 @@
 /// A call: a stream of HTTP/2, and what gRPC makes of it. The public name of its object is `crpc_stream`.
 ///
 /// The states of both halves are HTTP/2's (http2/http2_connection.h). Ownership: its connection allocates it and uses it again;
-/// `call`, which is the user's, is NULL before the call was told and once its end was. Loop thread. Callbacks fire through
+/// `call`, which is the user's, is NULL before the call is reported, and again once its end is. Loop thread. Callbacks fire through
 /// the connection's role, from where grpc/grpc_connection.h says.
 #ifndef CRPC_CALL_H
 #define CRPC_CALL_H
@@ -49,7 +49,7 @@ struct crpc_stream {
     } out;
     struct {                      // messages that come
         size_t unreleased_bytes;  // consumed manually: received, and not given back to the stream's window
-        size_t unread_bytes;      // messages that were told and not taken off, as they are counted; of the held bytes
+        size_t unread_bytes;      // messages that were reported and not consumed, as they are counted; of the held bytes
         size_t kept_bytes;        // what else the callee keeps of the request; of the held bytes
         size_t partial_bytes;     // of a message that is coming in; of the held bytes
         uint64_t partial_ns;      // since when it is
@@ -77,7 +77,7 @@ struct crpc_stream {
         uint64_t length_left;     // of the body, if so
         uint64_t body_due_ns;     // when the request's must be whole; 0 for never, until it is answered
     } exchanged;
-    struct {                      // on a server what the client was told, -1 for nothing yet
+    struct {                      // on a server what was sent to the client, -1 for nothing yet
         int http_status, grpc_status;
         uint8_t *message;
         size_t message_length;
@@ -102,8 +102,6 @@ void crpc_call_on_free(crpc_h2_stream *stream);
 void crpc_call_tell_close(crpc_stream *stream, uint32_t error);
 /// Sets when the call's deadline passes. Errors: MEMORY.
 int crpc_call_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
-/// Ends the call if its answer has waited for the peer's windows, or its message for its end, for too long.
-void crpc_call_sweep(crpc_stream *stream);
 /// Forgets the received metadata. Its memory stays with the object if there is little.
 void crpc_call_drop_block(crpc_stream *stream);
 /// Appends a field to the received metadata. Errors: MEMORY.
@@ -145,7 +143,7 @@ void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const 
 
 // ---- Exchanges (http2_exchange.c) ----
 
-/// Server: the head of a request that is no call is whole. Its block is told, with `:method` unless it is POST and with `:path`
+/// Server: the head of a request that is no call is whole. Its block is reported, with `:method` unless it is POST and with `:path`
 /// unless it is a method's, in front.
 void crpc_call_exchange(crpc_stream *stream, bool is_last);
 int crpc_exchange_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool is_last);

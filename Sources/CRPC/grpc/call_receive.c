@@ -51,8 +51,8 @@ static bool receive_hold_partial(crpc_stream *stream) {
     return !is_over;
 }
 
-/// Counts a message that is told. Without word from the callee that it was taken off, it is held: as one of many, or as the
-/// whole request of a call that is being answered.
+/// Counts a message that is reported as held: until the callee consumes it or, where it is the whole request of a call that is being
+/// answered, until the call ends.
 static void receive_count(crpc_stream *stream, size_t length, bool is_last) {
     crpc_connection *connection = crpc_call_connection(stream);
     crpc_let_go(connection, stream->in.partial_bytes); // it is whole now
@@ -105,5 +105,32 @@ int crpc_call_on_data(crpc_h2_stream *h2_stream, const uint8_t *bytes, size_t le
             stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many messages are being received");
     if (!crpc_call_takes_messages(stream)) crpc_call_drop_partial(stream);
     if (stream->in.consumes_manually) crpc_call_release(stream);
+    return CRPC_OK;
+}
+
+// ---- What the callee holds ----
+
+void crpc_stream_consume(crpc_stream *stream, size_t length) {
+    crpc_connection *connection = crpc_call_connection(stream);
+    size_t bytes = length > SIZE_MAX - CRPC_MESSAGE_OVERHEAD ? SIZE_MAX : CRPC_MESSAGE_OVERHEAD + length;
+    if (bytes > stream->in.unread_bytes) bytes = stream->in.unread_bytes;
+    stream->in.unread_bytes -= bytes;
+    stream->in.read_ns = crpc_call_now_ns(stream);
+    crpc_let_go(connection, bytes);
+    if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
+    if (!stream->in.is_receiving) crpc_call_release(stream); // else when all that arrived is looked through
+}
+
+void crpc_stream_consume_manually(crpc_stream *stream) { stream->in.consumes_manually = true; }
+
+int crpc_stream_keep(crpc_stream *stream, size_t bytes) {
+    crpc_connection *connection = crpc_call_connection(stream);
+    if (crpc_holds_too_much(connection)) {
+        connection->role->refuse_message(
+            stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many bytes are held for the client");
+        return CRPC_ERROR_LIMIT;
+    }
+    stream->in.kept_bytes += bytes;
+    crpc_hold(connection, bytes);
     return CRPC_OK;
 }

@@ -202,7 +202,7 @@ static void client_tell_close(crpc_stream *stream, void *call, uint32_t error) {
     crpc_call_connection(stream)->callbacks->on_close(call, &outcome);
 }
 
-const crpc_role crpc_client_role = {
+static const crpc_role client_role = {
     .above = {
         .stream_size = sizeof(crpc_stream),
         .names = &crpc_grpc_names,
@@ -224,3 +224,20 @@ const crpc_role crpc_client_role = {
     .tell_close = client_tell_close,
     .refuse_message = client_end_locally,
 };
+
+// ---- The beginning of a connection ----
+
+int crpc_connection_begin_client(
+    crpc_connection *connection, crpc_turn *turn, const crpc_limits *limits, const crpc_client_callbacks *callbacks,
+    void *context, const char *authority, bool is_encrypted) {
+    connection->role = &client_role;
+    connection->callbacks = callbacks;
+    connection->context = context;
+    connection->is_encrypted = is_encrypted;
+    connection->authority = strdup(authority);
+    if (connection->authority == NULL) return CRPC_ERROR_MEMORY;
+    connection->authority_length = strlen(authority);
+    int error = crpc_h2_begin(&connection->h2, turn, limits, false, &client_role.above, NULL);
+    if (error != CRPC_OK) free(connection->authority);
+    return error;
+}

@@ -2,39 +2,8 @@
 
 #include "grpc/call.h"
 #include "grpc/held_calls.h"
-#include "http2/huffman.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-int crpc_connection_begin_server(
-    crpc_connection *connection, crpc_service *service, const crpc_limits *limits, const crpc_h2_below *below,
-    bool is_encrypted) {
-    crpc_huffman_prepare();
-    connection->role = &crpc_server_role;
-    connection->service = service;
-    connection->is_encrypted = is_encrypted;
-    connection->handlers = crpc_handlers_new(service);
-    if (connection->handlers == NULL) return CRPC_ERROR_MEMORY;
-    int error = crpc_h2_begin(&connection->h2, service->turn, limits, true, &crpc_server_role.above, below);
-    if (error != CRPC_OK) crpc_handlers_leave(connection->handlers);
-    return error;
-}
-
-int crpc_connection_begin_client(
-    crpc_connection *connection, crpc_turn *turn, const crpc_limits *limits, const crpc_client_callbacks *callbacks,
-    void *context, const char *authority, bool is_encrypted) {
-    connection->role = &crpc_client_role;
-    connection->callbacks = callbacks;
-    connection->context = context;
-    connection->is_encrypted = is_encrypted;
-    connection->authority = strdup(authority);
-    if (connection->authority == NULL) return CRPC_ERROR_MEMORY;
-    connection->authority_length = strlen(authority);
-    int error = crpc_h2_begin(&connection->h2, turn, limits, false, &crpc_client_role.above, NULL);
-    if (error != CRPC_OK) free(connection->authority);
-    return error;
-}
 
 void crpc_connection_start(crpc_connection *connection) {
     crpc_h2_start(&connection->h2);
@@ -131,6 +100,46 @@ void crpc_connection_on_time(crpc_connection *connection) {
     crpc_h2_on_time(&connection->h2);
 }
 
+/// Whether what is queued waits for the socket, or for its turn, and not for the peer's windows: a slow link, whose time
+/// `write_stall_timeout_ms` bounds for the whole connection.
+static bool connection_awaits_socket(const crpc_stream *stream) {
+    const crpc_h2 *h2 = stream->h2.h2;
+    size_t queued = stream->out.queued_bytes, least = queued < CRPC_STREAM_PROGRESS_MIN ? queued : CRPC_STREAM_PROGRESS_MIN;
+    return h2->remote.is_blocked || crpc_session_window(&stream->h2) >= least;
+}
+
+/// Ends the call if its answer has waited for the peer's windows, or its message for its end, for too long.
+static void connection_sweep_call(crpc_stream *stream) {
+    const crpc_connection *connection = crpc_call_connection(stream);
+    const crpc_limits *limits = &connection->h2.limits;
+    uint64_t now = crpc_call_now_ns(stream), stall_ns = crpc_ns_of_ms(limits->answer_stall_timeout_ms);
+    uint64_t message_ns = crpc_ns_of_ms(limits->message_timeout_ms), much_ns = connection->held.much_ns;
+    bool is_server = connection->h2.is_server, is_finished = crpc_h2_stream_is_finished(&stream->h2);
+    // A streaming call may wait for its client, but not with all that a stream may queue.
+    bool is_stuck = is_server && stream->out.queued_bytes > 0 && (is_finished || stream->out.was_full);
+    if (is_stuck && connection_awaits_socket(stream)) stream->out.moved_ns = now;
+    uint64_t unread_ns = stream->in.read_ns > much_ns ? stream->in.read_ns : much_ns;
+    // A request of one message has no handler yet that could end it, and takes a place among the calls.
+    bool is_awaited = is_server && stream->call != NULL && !stream->in.consumes_manually && !is_finished &&
+                      !crpc_h2_stream_is_half_closed(&stream->h2) && stream->in.partial_bytes == 0;
+    bool is_unread = much_ns != 0 && stream->in.unread_bytes > 0 && !is_finished;
+    if (is_stuck && now - stream->out.moved_ns >= stall_ns) {
+        crpc_stream_reset(stream, CRPC_H2_CANCEL);
+    } else if (is_unread && now - unread_ns >= stall_ns) {
+        connection->role->refuse_message(
+            stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "messages wait for too long, and too many with them");
+    } else if (stream->h2.remote.reads_on) {
+        crpc_exchange_sweep(stream);
+    } else if (stream->in.partial_bytes > 0 && now - stream->in.partial_ns >= message_ns) {
+        connection->role->refuse_message(
+            stream, CRPC_STATUS_DEADLINE_EXCEEDED, "the message took too long to arrive");
+        crpc_call_drop_partial(stream);
+    } else if (is_awaited && now - stream->h2.began_ns >= 2 * message_ns) {
+        connection->role->refuse_message(
+            stream, CRPC_STATUS_DEADLINE_EXCEEDED, "the request took too long to arrive");
+    }
+}
+
 void crpc_connection_on_sweep(crpc_h2 *h2) {
     crpc_connection *connection = crpc_connection_of(h2);
     if (!crpc_holds_much(connection)) {
@@ -140,7 +149,7 @@ void crpc_connection_on_sweep(crpc_h2 *h2) {
     }
     // None is ended in here, only reset or answered, so that the list stays as it is.
     for (crpc_link *link = h2->streams.next; link != &h2->streams; link = link->next)
-        crpc_call_sweep(crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link)));
+        connection_sweep_call(crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link)));
     crpc_h2_mark(h2); // what is withheld may depend on what other connections hold
     connection_schedule_sweep(connection);
 }

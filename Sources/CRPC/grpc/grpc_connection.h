@@ -12,7 +12,7 @@
 ///
 /// Ownership: part of what carries it; it does not move. Turn, service and callbacks outlive it. Thread: that of its turn.
 /// Callbacks: from inside of all of these but begin and next_ns. None from inside of functions that its user calls
-/// (`crpc_stream_send_message` and the like); what those cause is told in `prepare`. None after `tell_end`.
+/// (`crpc_stream_send_message` and the like); what those cause is reported in `prepare`. None after `tell_end`.
 #ifndef CRPC_GRPC_CONNECTION_H
 #define CRPC_GRPC_CONNECTION_H
 
@@ -33,7 +33,6 @@ typedef struct crpc_role {
     /// Ends a call whose message cannot be taken: a constant text says why.
     void (*refuse_message)(crpc_stream *stream, int status, const char *text);
 } crpc_role;
-extern const crpc_role crpc_server_role, crpc_client_role;
 
 struct crpc_connection {
     crpc_h2 h2;
@@ -49,7 +48,7 @@ struct crpc_connection {
         size_t withheld_bytes;   // of these: not given back to the window of the connection
         uint64_t much_ns;        // since when much is held, as the last sweep saw it; 0 if not
     } held;
-    struct {                     // what its user is to be told, or was
+    struct {                     // what is to be reported to its user, or was
         bool has_opened;         // on_open has fired
         bool has_drained;        // on_draining has fired
         bool owes_writable;      // a stream's queue fell under its mark
@@ -63,16 +62,16 @@ struct crpc_connection {
 
 static inline crpc_connection *crpc_connection_of(crpc_h2 *h2) { return CRPC_CONTAINER(h2, crpc_connection, h2); }
 
-/// Begins a server's connection in memory of zeros. The chores of `h2` are set by the caller. Errors: MEMORY; then nothing
+/// Begins a server's connection (server_calls.c) in memory of zeros. The chores of `h2` are set by the caller. Errors: MEMORY; then nothing
 /// is held.
 int crpc_connection_begin_server(
     crpc_connection *connection, crpc_service *service, const crpc_limits *limits, const crpc_h2_below *below,
     bool is_encrypted);
-/// The same for a client's. `authority` is copied.
+/// The same for a client's (client_calls.c). `authority` is copied.
 int crpc_connection_begin_client(
     crpc_connection *connection, crpc_turn *turn, const crpc_limits *limits, const crpc_client_callbacks *callbacks,
     void *context, const char *authority, bool is_encrypted);
-/// What carries it is open. A server's user is told of the connection; a client's once the server's SETTINGS came.
+/// What carries it is open. A server's user learns of the connection now; a client's once the server's SETTINGS came.
 void crpc_connection_start(crpc_connection *connection);
 /// Something came, or is to be read: once before the first `feed` of a turn. False if the connection cannot go on.
 static inline bool crpc_connection_note_readable(crpc_connection *connection) {

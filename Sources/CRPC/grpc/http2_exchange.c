@@ -116,7 +116,7 @@ static bool exchange_tell(crpc_stream *stream, const crpc_exchange_head *head) {
     stream->exchange.table = &exchange_table;
     stream->exchanged.is_it = true;
     stream->in.consumes_manually = true;
-    stream->in.is_end_told = head->is_last; // with a fault nothing more is told either
+    stream->in.is_end_told = head->is_last; // with a fault nothing more is reported either
     if (!head->is_last)
         stream->exchanged.body_due_ns = crpc_call_now_ns(stream) + crpc_ns_of_ms(connection->h2.limits.body_timeout_ms);
     service->call_count += 1;
@@ -195,8 +195,8 @@ static void exchange_count_dropped(crpc_stream *stream, size_t length) {
                                            connection->dropped_bytes > CRPC_DROPPED_BODIES_MAX;
 }
 
-/// Drops bytes that nobody wants. Past a bound the client is told to stop, or, while its answer is not out, gets no more of the
-/// stream's window. Errors: MEMORY.
+/// Drops bytes that nobody wants. Past a bound the stream is reset or, while its answer is not out, the client gets no more of its
+/// window. Errors: MEMORY.
 static int exchange_drop(crpc_stream *stream, size_t length, bool is_last) {
     int error = crpc_session_give_back(stream->h2.h2, length);
     if (error != CRPC_OK) return error;
@@ -437,7 +437,7 @@ static int exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) 
     crpc_stream *stream = exchange_stream(exchange);
     crpc_timer_end(&stream->deadline);
     if (deadline_ns == 0) return CRPC_OK;
-    crpc_h2_mark(stream->h2.h2); // whoever carries it learns of the moment
+    crpc_h2_mark(stream->h2.h2); // the driver looks at the connection's next moment
     return crpc_call_set_deadline(stream, deadline_ns);
 }
 

@@ -3,6 +3,7 @@
 #include "grpc/header_names.h"
 #include "grpc/held_calls.h"
 #include "http/bytes.h"
+#include "http2/huffman.h"
 
 #include <string.h>
 
@@ -296,7 +297,7 @@ static void server_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
     crpc_call_on_close(h2_stream, error);
 }
 
-const crpc_role crpc_server_role = {
+static const crpc_role server_role = {
     .above = {
         .stream_size = sizeof(crpc_stream),
         .names = &crpc_grpc_names,
@@ -319,3 +320,19 @@ const crpc_role crpc_server_role = {
     .tell_close = server_tell_close,
     .refuse_message = server_refuse_message,
 };
+
+// ---- The beginning of a connection ----
+
+int crpc_connection_begin_server(
+    crpc_connection *connection, crpc_service *service, const crpc_limits *limits, const crpc_h2_below *below,
+    bool is_encrypted) {
+    crpc_huffman_prepare();
+    connection->role = &server_role;
+    connection->service = service;
+    connection->is_encrypted = is_encrypted;
+    connection->handlers = crpc_handlers_new(service);
+    if (connection->handlers == NULL) return CRPC_ERROR_MEMORY;
+    int error = crpc_h2_begin(&connection->h2, service->turn, limits, true, &server_role.above, below);
+    if (error != CRPC_OK) crpc_handlers_leave(connection->handlers);
+    return error;
+}

@@ -145,7 +145,7 @@ static bool answer_is_held_up(const crpc_h1 *h1) {
     return held > crpc_service_held_max(h1->service, h1->limits.buffered_bytes_max);
 }
 
-/// Who may not write on is told of room later: both ask the same mark.
+/// Marks that the user must pause, so that `on_exchange_writable` follows. `crpc_exchange_is_writable` has the same bound.
 static void answer_note_full(crpc_h1 *h1) {
     if (h1->output.queued_bytes > CRPC_STREAM_HIGH_WATER) h1->output.was_full = true;
 }

@@ -71,7 +71,7 @@ static bool fields_are_grpc(const uint8_t *value, size_t length) {
 
 #define IS(wanted) (memcmp(name, wanted, sizeof(wanted) - 1) == 0)
 
-/// Keeps what a field means here. Whether it is packed as well. Most names are told apart by their length alone.
+/// Keeps what a field means here. Whether it is packed as well. Most names differ in length, so that this alone distinguishes them.
 static bool fields_keep(
     crpc_h1_fields *fields, const uint8_t *name, size_t name_length, const uint8_t *value, size_t length) {
     switch (name_length) {

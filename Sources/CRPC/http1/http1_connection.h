@@ -13,8 +13,8 @@
 ///                        where its `close` chore was asked for; nothing is left to be said then
 ///
 /// One request at a time: it is an exchange (crpc_exchange.h), and what follows it waits in a bounded buffer, then in the
-/// kernel's, until its answer is out. Whatever leaves open where a request ends is told as a fault, answered in its turn, and
-/// is the end of the connection.
+/// kernel's, until its answer is out. A request whose end is uncertain is reported as a fault and answered in its turn;
+/// then the connection ends.
 ///
 /// Ownership: part of what carries it; it does not move. Service, limits' copy and what is below outlive it. Thread: that of its
 /// turn. Callbacks: from inside of all of these but begin, next_ns and read_room; none from inside of functions that users
@@ -91,7 +91,7 @@ struct crpc_h1 {
     const crpc_h1_below *below;
     crpc_handlers *handlers;
     void *peer;                      // what on_open returned
-    void *context;                   // what on_exchange returned, while there is an exchange; NULL: nobody is told
+    void *context;                   // what on_exchange returned, while there is an exchange; NULL: nothing is reported
     crpc_h1_state state;             // written by `crpc_h1_set_state` alone
     uint8_t coming;                  // crpc_h1_coming; written by `crpc_h1_set_coming` alone
     uint8_t answer;                  // crpc_h1_answer; written by `crpc_h1_set_answer` alone
@@ -126,7 +126,7 @@ struct crpc_h1 {
         bool takes_trailers;
         bool keeps_alive;            // as far as the client is concerned
         bool awaits_continue;        // Expect: 100-continue, and neither that nor a byte of the body went
-        bool is_followed;            // others had come when its end was told
+        bool is_followed;            // others had come when its end was reported
         bool is_counted;             // among the service's calls
         bool is_refused;             // answered here, which earns the client nothing
         uint64_t left;               // of a body with Content-Length

@@ -121,7 +121,7 @@ struct crpc_h2 {
     crpc_turn *turn;
     const crpc_h2_above *above;
     const crpc_h2_below *below;
-    struct nghttp2_session *session; // http2/session.c's alone
+    struct nghttp2_session *session; // http2/session.c's and session_events.c's alone
     crpc_h2_state state;             // written by `crpc_h2_set_state` alone
     bool is_server;
     bool is_started;                 // what carries it is open
@@ -134,7 +134,7 @@ struct crpc_h2 {
     uint64_t last_received_ns;
     struct {
         int error;              // why it is broken
-        uint32_t code;          // what the peer is told where the session cannot: HTTP/2's error,
+        uint32_t code;          // for our own GOAWAY, where the session cannot send one: HTTP/2's error,
         const char *reason;     // and a constant text
         bool is_session_over;   // the session failed, and is only to be freed
         bool is_terminated;     // our GOAWAY named an error: the peer broke HTTP/2
@@ -166,7 +166,7 @@ struct crpc_h2_stream {
         uint8_t state;        // crpc_local; written by `crpc_h2_stream_set_local` alone
         bool is_deferred;     // `on_body` said that it waits
         bool is_cut_short;    // server: ended in its handler's place, which earns the peer nothing
-        bool is_answered;     // server: `on_answered` was told
+        bool is_answered;     // server: `on_answered` has fired
         uint32_t reset_error; // of our RST_STREAM
     } local;
     struct {
@@ -174,7 +174,7 @@ struct crpc_h2_stream {
         bool is_malformed;    // server: it is no HTTP (RFC 9113 section 8.1.1), and is reset
         bool is_charged;      // server: as one that was wasted
         bool is_head_too_large; // past `header_bytes_max`: counted, and not handed on
-        bool reads_on;        // server: what comes after the answer is told (`on_answered`), not stopped; set above
+        bool reads_on;        // server: what comes after the answer is read (`on_answered`), not stopped; set above
         size_t field_bytes;   // of the header block that is coming in
         crpc_request_state request;
     } remote;
@@ -211,7 +211,7 @@ static inline bool crpc_h2_stream_is_half_closed(const crpc_h2_stream *stream) {
     return stream->remote.state >= CRPC_REMOTE_CLOSED;
 }
 
-// ---- Bytes in, bytes out, time (connection.c, time.c) ----
+// ---- Bytes in, bytes out, time (http2_connection.c, time.c) ----
 
 /// Begins a connection in memory of zeros. `flush.run` and `close.run` are set by the caller. Errors: MEMORY; then
 /// nothing is held.
@@ -250,7 +250,7 @@ enum { CRPC_FRAME_ROOM = 32768 };
 /// Asks for a flush at the end of this turn: there is something to send or to tell, or a moment has changed.
 static inline void crpc_h2_mark(crpc_h2 *h2) { crpc_chore_request(&h2->turn->flushes, &h2->flush); }
 
-// ---- The end ----
+// ---- The end (end.c) ----
 
 /// The connection cannot go on: it ends with this turn.
 void crpc_h2_break(crpc_h2 *h2, int error);

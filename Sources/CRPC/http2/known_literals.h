@@ -2,7 +2,8 @@
 ///
 /// A client sends its bearer token with each request, and as most do in a representation that no table keeps (RFC 7541
 /// section 7.1.3), so that the same hundreds of bytes are to be decoded anew for each. Comparing and copying them is a twentieth
-/// of that.
+/// of that: 3,270 instructions less of a call with a token of 347 letters, and 260 more where a hundred tokens take turns
+/// (Tests/Performance/HeaderBlocks/run.sh).
 ///
 /// What it tells to somebody who measures time is whether a whole string came before on the same connection. That is the
 /// client itself, or for a proxy that carries requests of several others, those: they would have to guess the whole string at

@@ -1,5 +1,5 @@
-/// The session: frames from and to bytes, HPACK, flow control, stream identifiers. Only session.c knows that it is
-/// nghttp2's; the words here are RFC 9113's.
+/// The session: frames from and to bytes, HPACK, flow control, stream identifiers. Only session.c and
+/// session_events.c know that it is nghttp2's; the words here are RFC 9113's.
 ///
 /// Part of its connection, on its thread. What comes in is reported to the connection's `above` from inside of
 /// `crpc_session_receive`; bodies are asked for from inside of `crpc_session_next_frame`. What is submitted waits until that

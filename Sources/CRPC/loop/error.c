@@ -1,4 +1,8 @@
 #include "crpc_error.h"
+#include "loop/states.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 const char *crpc_error_text(int error) {
     switch (error) {
@@ -14,4 +18,9 @@ const char *crpc_error_text(int error) {
     case CRPC_ERROR_ADDRESS_IN_USE: return "the address is in use";
     default: return "unknown error";
     }
+}
+
+_Noreturn void crpc_die(const char *why) {
+    (void)fprintf(stderr, "fatal: %s\n", why);
+    abort();
 }

@@ -14,11 +14,6 @@ static _Thread_local crpc_loop *loop_of_thread;
 
 enum { FIRST_JOB_CAPACITY = 256 };
 
-_Noreturn void crpc_die(const char *why) {
-    (void)fprintf(stderr, "fatal: %s\n", why);
-    abort();
-}
-
 static void loop_on_wake(void *context, int ready) {
     (void)ready;
     uint64_t count;
@@ -93,6 +88,12 @@ void crpc_loop_free(crpc_loop *loop) {
 crpc_loop *crpc_loop_current(void) { return loop_of_thread; }
 void *crpc_loop_context(const crpc_loop *loop) { return loop->context; }
 uint64_t crpc_loop_now_ns(const crpc_loop *loop) { return loop->turn.now_ns; }
+
+int crpc_loop_enqueue(crpc_loop *loop, void *job) {
+    if (loop_of_thread != loop) return crpc_loop_post(loop, NULL, job);
+    crpc_job_push(loop, job);
+    return CRPC_OK;
+}
 
 // ---- Turns ----
 

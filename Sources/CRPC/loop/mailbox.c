@@ -43,7 +43,7 @@ static void mail_wake(crpc_loop *loop) {
     (void)ignored;
 }
 
-static int mail_post(crpc_loop *loop, crpc_function function, void *context) {
+int crpc_loop_post(crpc_loop *loop, crpc_function function, void *context) {
     crpc_mail *mail = malloc(sizeof *mail);
     if (mail == NULL) crpc_die("no memory for a message to a loop");
     mail->function = function;
@@ -57,16 +57,6 @@ static int mail_post(crpc_loop *loop, crpc_function function, void *context) {
         mail->next = first;
     } while (!atomic_compare_exchange_weak(&loop->mail, &first, mail));
     mail_wake(loop);
-    return CRPC_OK;
-}
-
-int crpc_loop_post(crpc_loop *loop, crpc_function function, void *context) {
-    return mail_post(loop, function, context);
-}
-
-int crpc_loop_enqueue(crpc_loop *loop, void *job) {
-    if (crpc_loop_current() != loop) return mail_post(loop, NULL, job);
-    crpc_job_push(loop, job);
     return CRPC_OK;
 }
 

@@ -1,7 +1,6 @@
 #include "transport/driver.h"
 
 #include "crpc_connect.h"
-#include "transport/linger.h"
 #include "transport/listener.h"
 
 #include <errno.h>
@@ -10,16 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The life of a driver: how it connects or is accepted, what wakes it, how it ends.
-
-const uint8_t crpc_phase_moves[CRPC_PHASES] = {
-    [CRPC_PHASE_CONNECTING] = CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
-    [CRPC_PHASE_PROXYING] = CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_TELLING) | CRPC_TO(CRPC_PHASE_OPEN) |
-                            CRPC_TO(CRPC_PHASE_CLOSED),
-    [CRPC_PHASE_TELLING] = CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
-    [CRPC_PHASE_HANDSHAKING] = CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
-    [CRPC_PHASE_OPEN] = CRPC_TO(CRPC_PHASE_CLOSED),
-};
+// The life of a driver: how it connects or is accepted, and what wakes it.
 
 // ---- What wakes it ----
 
@@ -29,13 +19,6 @@ static void driver_leave(crpc_driver *driver) {
     // A flush comes here, too.
     if (!driver->protocol->is_marked(driver)) crpc_driver_set_timer(driver);
     driver->loop->turn.callback_depth -= 1;
-}
-
-void crpc_driver_on_flush(crpc_driver *driver) {
-    driver_enter(driver);
-    crpc_driver_write(driver);
-    crpc_driver_set_timer(driver); // also where it is to be flushed again, which may go on turn after turn
-    driver_leave(driver);
 }
 
 static void driver_on_early_close(crpc_chore *chore) {
@@ -227,41 +210,6 @@ int crpc_connection_connect(
     crpc_link_append(&loop->turn.residents, &driver->resident.link);
     *result = &driver->connection;
     return CRPC_OK;
-}
-
-// ---- The end ----
-
-/// Whether what we said last may still be on its way to a peer that is there.
-static bool driver_may_be_heard(const crpc_driver *driver) {
-    int error = driver->protocol->error(driver);
-    bool is_said = error == CRPC_OK || error == CRPC_ERROR_PROTOCOL || error == CRPC_ERROR_LIMIT;
-    return driver->listener != NULL && is_said && driver->out.rest_length == 0 && !driver->end.has_peer_ended &&
-           !driver->end.is_forced;
-}
-
-void crpc_driver_end(crpc_driver *driver) {
-    // A FIN, or TLS's close_notify, would say that the answer is whole.
-    bool cuts_short = driver->protocol->is_cut_short(driver), was_open = driver->phase == CRPC_PHASE_OPEN && !cuts_short;
-    if (cuts_short) crpc_socket_set_resetting(driver->fd);
-    driver->loop->turn.callback_depth += 1;
-    if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
-    crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
-    driver->protocol->tell_end(driver);
-    driver->loop->turn.callback_depth -= 1;
-    crpc_watch_end(&driver->watch);
-    crpc_timer_cancel(&driver->timer);
-    crpc_tls_filter_end(&driver->tls);
-    if (was_open && driver_may_be_heard(driver)) {
-        crpc_linger(driver->loop, driver->fd, driver->address->network, driver->protocol->leaves_rest(driver));
-    } else {
-        (void)close(driver->fd);
-    }
-    if (driver->listener != NULL) crpc_listener_forget(driver->listener, driver);
-    crpc_link_remove(&driver->resident.link);
-    driver->protocol->end(driver);
-    free(driver->early.bytes);
-    free(driver->out.rest);
-    free(driver);
 }
 
 // ---- Asking ----

@@ -96,16 +96,16 @@ void crpc_driver_open_as(crpc_driver *driver, const crpc_protocol *protocol);
 
 /// Makes a server's connection out of an accepted socket, which it owns from then on, also on errors. `address` stays with
 /// the caller on errors; it is NULL where a header of a proxy is to come. The listener keeps the driver (`crpc_listener_keep`)
-/// before its user is told. Errors: MEMORY, SYSTEM, TLS.
+/// before its user learns of it. Errors: MEMORY, SYSTEM, TLS.
 int crpc_driver_accept(
     struct crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address);
-/// Its connection has something to send or to tell.
-void crpc_driver_on_flush(crpc_driver *driver);
-/// Ends the connection and frees it, at once.
+/// Ends the connection and frees it, at once (driver_end.c).
 void crpc_driver_end(crpc_driver *driver);
 
 // Reading and writing (driver_io.c)
 
+/// Writes, and sets the timer: its connection has something to send or to report. Its callbacks may fire.
+void crpc_driver_on_flush(crpc_driver *driver);
 /// Reads what has come, and feeds it to the connection.
 void crpc_driver_read(crpc_driver *driver);
 /// Writes what the connection produces, as far as the socket takes it.

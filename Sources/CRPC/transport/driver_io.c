@@ -223,3 +223,10 @@ void crpc_driver_say_goodbye(crpc_driver *driver) {
     }
     if (driver->tls.ssl != NULL) crpc_tls_close(&driver->tls);
 }
+
+void crpc_driver_on_flush(crpc_driver *driver) {
+    driver->loop->turn.callback_depth += 1;
+    crpc_driver_write(driver);
+    crpc_driver_set_timer(driver); // also where it is to be flushed again, which may go on turn after turn
+    driver->loop->turn.callback_depth -= 1;
+}

@@ -1,5 +1,5 @@
-/// The inside of a listener: what it accepts, which of its connections make room for others. Owns its connections. Loop
-/// thread. Callbacks: `on_empty`, from inside of the end of a connection.
+/// The inside of a listener: what it accepts (listener.c), which of its connections make room for others (listener_room.c). Owns
+/// its connections. Loop thread. Callbacks: `on_empty`, from inside of the end of a connection.
 #ifndef CRPC_LISTENER_INSIDE_H
 #define CRPC_LISTENER_INSIDE_H
 
@@ -36,5 +36,20 @@ void crpc_listener_keep(crpc_listener *listener, crpc_driver *driver);
 bool crpc_listener_place(crpc_listener *listener, crpc_driver *driver, const struct sockaddr_storage *from);
 /// A connection of the listener has ended.
 void crpc_listener_forget(crpc_listener *listener, crpc_driver *driver);
+
+// ---- Room for those that wait to be accepted ----
+
+/// Begins or stops to watch for connections, by whether one can be taken; sets a timer for when one can be.
+void crpc_listener_update_accepting(crpc_listener *listener);
+/// Whether another connection could be taken now.
+bool crpc_listener_can_take(const crpc_listener *listener);
+/// The same, and ends one with this turn to make room, if need be.
+bool crpc_listener_makes_room(crpc_listener *listener);
+/// Counts a connection from an address, which the caller gives back (`crpc_addresses_give_back`). NULL if the address has as many
+/// as it may, or without memory.
+crpc_address *crpc_listener_take_address(crpc_listener *listener, const struct sockaddr_storage *from);
+/// Gives up a file for a connection that waits, if one does and there is one: a socket that lingers, at once, or a connection with
+/// the end of this turn. Where accept reports that there are no files, it has not looked whether anybody waits.
+bool crpc_listener_frees_file(crpc_listener *listener);
 
 #endif
