@@ -172,7 +172,7 @@ def test_early_runs_do_nothing_and_say_when(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, word", [
-    (("myspace",), "no keys of the kind"), (("--leaked",), "needs the kind"), (("signing", "--leaked"), "--confirm"),
+    (("myspace",), "unknown kind of keys"), (("--leaked",), "needs the kind"), (("signing", "--leaked"), "--confirm"),
     (("--every", "soon"), "duration"), (("--spread", "1"), "duration")])
 def test_invalid_arguments_are_reported(tmp_path, arguments, word):
     result = keys(tmp_path, "rotate", *arguments)

@@ -58,12 +58,12 @@ def test_the_demo_passes_again_and_again(stack):
 
 def test_a_second_run_at_the_same_time(stack):
     result = run_vestibule("run", environment=stack.environment)
-    expect_one_line(result, "running already", str(stack.folder))
+    expect_one_line(result, "already running", str(stack.folder))
     stack.gateway.get("/readyz").expect(200)
 
 
 def test_clean_data_refuses_while_it_runs(stack):
-    expect_one_line(run_vestibule("clean-data", environment=stack.environment), "running already")
+    expect_one_line(run_vestibule("clean-data", environment=stack.environment), "already running")
     stack.gateway.get("/readyz").expect(200)
 
 

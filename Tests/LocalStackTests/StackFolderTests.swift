@@ -68,7 +68,7 @@ struct StackFolderTests {
         _ = try folder.initialize()
         let lock = try folder.lock()
         let refusal = #expect(throws: StackError.self) { try folder.clean() }
-        #expect(refusal?.description.contains("running already") == true)
+        #expect(refusal?.description.contains("already running") == true)
         #expect(FileManager.default.fileExists(atPath: folder.keys.own.file(.signing)))
         close(lock)
         try retrying { try folder.clean() }

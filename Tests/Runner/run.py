@@ -97,8 +97,9 @@ class Report:
         print(("\r\033[K" if self.is_terminal else "") + text, flush=True)
 
 
-def run_all(chosen, environment, jobs):
-    """Runs the suites, and returns (passed, failed, lines that say what failed)."""
+def run_all(chosen, environment, jobs, release=None):
+    """Runs the suites, and returns (passed, failed, lines that say what failed). `release`: the environment of suites that test the
+    release programs."""
     LOGS.mkdir(parents=True, exist_ok=True)
     waiting, running, report = list(chosen), [], Report()
     passed = failed = 0
@@ -106,7 +107,8 @@ def run_all(chosen, environment, jobs):
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(Run.start(waiting.pop(0), environment))
+                suite = waiting.pop(0)
+                running.append(Run.start(suite, release if suite.tests_release else environment))
             for run in [run for run in running if run.process.poll() is not None]:
                 running.remove(run)
                 good, bad, failures = run.outcome()
@@ -129,8 +131,15 @@ def run_all(chosen, environment, jobs):
     return passed, failed, summary
 
 
-def prepare():
-    """Installs and builds what the suites need; returns their environment."""
+def build(*command, environment):
+    """Runs a command that installs or builds; ends this program if it fails."""
+    status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+    if status != 0:
+        sys.exit(status)
+
+
+def prepare(chosen):
+    """Installs and builds what the suites need; returns their environment, and that of the suites that test the release programs."""
     environment = dict(
         os.environ,
         # Writing a backtrace takes minutes on a small machine, and a failed expectation needs none.
@@ -139,16 +148,18 @@ def prepare():
         # All tests at once starve each other's tasks: some make keys or start servers, which holds a thread of the pool.
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=str((os.cpu_count() or 1) * 3),
     )
-    for command in (["Sources/install-dependencies.sh", "test"], ["Tests/Interop/setup.sh"],
-                    ["Sources/build-with-progress.sh", "--build-tests"]):
-        status = subprocess.run(command, cwd=ROOT, env=environment).returncode
-        if status != 0:
-            sys.exit(status)
+    build("Sources/install-dependencies.sh", "test", environment=environment)
+    build("Tests/Interop/setup.sh", environment=environment)
+    build("Sources/build-with-progress.sh", "--build-tests", environment=environment)
     folder = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, env=environment, check=True,
                             capture_output=True, text=True).stdout.strip()
     environment.update(VESTIBULE_BINARIES=folder, INTEROP_SERVER=f"{folder}/rpc-interop-server",
                        INTEROP_CLIENT=f"{folder}/rpc-interop-client")
-    return environment
+    release = dict(environment, VESTIBULE_BINARIES=f"{ROOT}/.build/release")
+    if any(suite.tests_release for suite in chosen):
+        # With the flags of `make run`: another plan would build everything again.
+        build("make", "--no-print-directory", "build", environment=os.environ)
+    return environment, release
 
 
 def main(arguments):
@@ -168,9 +179,9 @@ def main(arguments):
         if not chosen:
             print(f"Tests/Runner/run.py: no suite and no part is named {options.only!r}; --list lists the suites", file=sys.stderr)
             return 2
-    environment = prepare()
+    environment, release = prepare(chosen)
     jobs = int(os.environ.get("JOBS") or (os.cpu_count() or 1) // 2)
-    passed, failed, summary = run_all(chosen, environment, max(jobs, 1))
+    passed, failed, summary = run_all(chosen, environment, max(jobs, 1), release)
     if summary:
         print("What failed:")
         print("\n".join(summary))

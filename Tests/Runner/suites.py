@@ -13,10 +13,12 @@ class Suite:
     summary: str
     command: list
     count: Callable
+    #: Whether it tests the programs as they are shipped, built for release.
+    tests_release: bool = False
 
 
-def pytest_suite(name, folder, summary, *arguments):
-    return Suite(name, summary, [f"Tests/{folder}/run.sh", "--quiet", *arguments], counting.count_pytest)
+def pytest_suite(name, folder, summary, *arguments, tests_release=False):
+    return Suite(name, summary, [f"Tests/{folder}/run.sh", "--quiet", *arguments], counting.count_pytest, tests_release)
 
 
 def swift_suite(name, summary, *arguments):
@@ -27,14 +29,14 @@ def script_suite(name, summary, *command):
     return Suite(name, summary, list(command), counting.count_sum)
 
 
-#: Two workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
-PARALLEL_FILES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"]
+#: Three workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
+PARALLEL_FILES = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"]
 
 #: What a change can break: `make test`.
 TESTS = [
-    pytest_suite("end-to-end", "EndToEnd", "the whole running system, from outside", *PARALLEL_FILES),
+    pytest_suite("end-to-end", "EndToEnd", "the whole running system, from outside", *PARALLEL_FILES, tests_release=True),
     swift_suite("swift", "each module, in Swift, with real sockets and a private PostgreSQL"),
-    pytest_suite("clients", "Clients", "five apps that were made for other backends"),
+    pytest_suite("clients", "Clients", "five apps that were made for other backends", tests_release=True),
     pytest_suite("interop", "Interop", "server and client against gRPC's own for Python"),
     script_suite("crpc", "the C layer, under AddressSanitizer and UndefinedBehaviorSanitizer", "Tests/CRPC/run.sh"),
     pytest_suite("attack", "Attack", "the server against hostile peers"),
