@@ -45,11 +45,14 @@ def clean_environment():
 
 
 def free_ports(count):
-    """Free ports, which the system gives to no outgoing connection while a stack is stopped."""
+    """Free ports, which the system gives to no outgoing connection while a stack is stopped. Tests that run beside each other have ports
+    of their own: a port is only taken once the stack listens, some seconds after this."""
     first_of_the_system = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     end = first_of_the_system if first_of_the_system > 12_000 else 30_000
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     found = []
-    for port in random.sample(range(10_000, end), 1000):
+    for port in random.sample(range(10_000 + worker, end, workers), 1000):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             found.append(port)
