@@ -220,7 +220,7 @@ struct DeploymentFolderTests {
             try FileManager.default.removeItem(atPath: folder.path + "/gateway-key.pem")
             let before = try contents(folder)
             let error = #expect(throws: DeploymentError.self) { _ = try folder.initialize(now: now) }
-            #expect(error?.description.contains("gateway-key.pem is not") == true)
+            #expect(error?.description.contains("gateway-key.pem is missing") == true)
             #expect(try contents(folder) == before)
         }
     }

@@ -63,7 +63,7 @@ struct KeyFolderTests {
             }
             try Data("hush-hush".utf8).write(to: URL(filePath: "\(parent)/identity-refresh-key"))
             let fault = #expect(throws: FileError.self) { try initialize(parent) }
-            #expect(fault?.description.contains("identity-refresh-key has not 32 bytes") == true)
+            #expect(fault?.description.contains("identity-refresh-key doesn't have 32 bytes") == true)
             try FileManager.default.removeItem(atPath: "\(parent)/identity-refresh-key")
             let (folder, made) = try initialize(parent)
             #expect(made.map(\.change) == [.kept] + Array(repeating: .made, count: 7))

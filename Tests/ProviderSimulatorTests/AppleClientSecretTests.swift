@@ -99,7 +99,7 @@ struct AppleClientSecretTests {
     }
 
     @Test(arguments: [
-        ("no JSON", "is no JSON object"), (#"{"apple":[{"client_id":"a"}]}"#, "apple[0].team_id"),
+        ("no JSON", "is not a JSON object"), (#"{"apple":[{"client_id":"a"}]}"#, "apple[0].team_id"),
         (#"{"google":7}"#, "google: This field must be an array."),
     ])
     func `An invalid clients file is reported in one line`(text: String, expected: String) throws {
