@@ -219,8 +219,7 @@ struct InvitationRouteTests {
         ("PERSON_CHANGED", .aborted, 409), ("INVITATION_NOT_FOUND", .notFound, 404),
         ("TOO_MANY_ATTEMPTS", .resourceExhausted, 429),
     ])
-    func `A refusal of the service keeps its reason`(reason: String, code: Status.Code, status: Int) async throws
-    {
+    func `A refusal of the service keeps its reason`(reason: String, code: Status.Code, status: Int) async throws {
         gateway.stubs.groups.set {
             $0.joinByLink = { _, _ in throw RPCError.domain(code, reason: reason, message: "For people.") }
         }

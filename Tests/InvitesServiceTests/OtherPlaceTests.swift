@@ -37,8 +37,7 @@ import Testing
         }
     }
 
-    @Test func `After a proof took a user's place, closing the account leaves no data`() async throws
-    {
+    @Test func `After a proof took a user's place, closing the account leaves no data`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)

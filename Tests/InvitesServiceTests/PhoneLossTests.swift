@@ -150,8 +150,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
         }
     }
 
-    @Test func `A claim by proof of a closed account still puts the number's former user in doubt`() async throws
-    {
+    @Test func `A claim by proof of a closed account still puts the number's former user in doubt`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())
             try await service.apply(claimed(1, by: mallory))

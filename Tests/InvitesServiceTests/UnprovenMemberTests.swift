@@ -100,8 +100,7 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `A user who is added by a number that they already have is marked, unless it is proven`() async throws
-    {
+    @Test func `A user who is added by a number that they already have is marked, unless it is proven`() async throws {
         try await InvitesFixture.run { service in
             let (maria, typist, prover) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)

@@ -41,8 +41,7 @@ struct ProfileChangeTests {
         ) { try change(displayName: "", phoneNumber: "") }
     }
 
-    @Test func `An empty field removes an optional value, and does nothing for a required one`() throws
-    {
+    @Test func `An empty field removes an optional value, and does nothing for a required one`() throws {
         let none = try change(displayName: "", phoneNumber: "", username: "", required: RequiredFields([]))
         #expect(none == ProfileChange(displayName: .remove, phone: .remove, username: .remove))
         #expect(throws: ProfileError.invalidFields([.username(.tooShort)])) {

@@ -33,8 +33,7 @@ struct AuthorizeTests {
         return fields
     }
 
-    @Test func `Apple's page asks for a person, and its form posts code, token and name to the app`() async throws
-    {
+    @Test func `Apple's page asks for a person, and its form posts code, token and name to the app`() async throws {
         let simulation = try Simulation()
         let (shown, html) = try await page(simulation, "/apple/auth/authorize", Self.apple)
         #expect(shown.status == .ok && shown.headers[.contentType] == "text/html; charset=utf-8")

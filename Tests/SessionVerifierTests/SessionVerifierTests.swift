@@ -163,8 +163,7 @@ struct SessionVerifierTests {
         }
     }
 
-    @Test func `Only valid access tokens of the issuer, for the audience and by its keys are accepted`() async throws
-    {
+    @Test func `Only valid access tokens of the issuer, for the audience and by its keys are accepted`() async throws {
         let verifier = identity.verifier()
         try await running(verifier) { () async throws in
             try await catchUp(verifier)

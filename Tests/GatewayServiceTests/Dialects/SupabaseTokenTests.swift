@@ -149,8 +149,7 @@ struct SupabaseTokenTests {
         ("SESSION_INVALID", "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found"),
         ("SESSION_EXPIRED", "session_expired", "Invalid Refresh Token: Session Expired"),
     ])
-    func `A refused refresh token has gotrue's error`(reason: String, code: String, words: String) async throws
-    {
+    func `A refused refresh token has gotrue's error`(reason: String, code: String, words: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set { $0.refresh = { _, _ in throw RPCError.refusal(reason) } }
         let answer = try await gateway.send(.post, Self.refresh, Self.old)

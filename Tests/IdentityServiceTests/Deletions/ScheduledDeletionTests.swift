@@ -257,8 +257,7 @@ struct ScheduledDeletionTests {
     }
 
     @Test(arguments: 1...3)
-    func `A cancellation or the deletion comes first, and the account is whole or gone`(seed: Int) async throws
-    {
+    func `A cancellation or the deletion comes first, and the account is whole or gone`(seed: Int) async throws {
         try await TestService.runWithAudiences { service in
             for round in 0..<6 {
                 let session = try await service.signInBare(subject: "\(seed).\(round)")

@@ -58,8 +58,7 @@ struct GrantKeepingTests {
         }
     }
 
-    @Test func `The newest token wins in any order of exchanges, and the former one isn't revoked`() async throws
-    {
+    @Test func `The newest token wins in any order of exchanges, and the former one isn't revoked`() async throws {
         try await GrantBench.run { bench in
             let session = try await bench.signIn(code: "c1", refreshToken: "r1")
             try await bench.waitForTokens(1)
