@@ -35,7 +35,8 @@ struct AccessTokenPayloads: Sendable {
             userID: userID,
             sessionID: sessionID,
             number: claims["num"]?.integer.flatMap(UInt32.init(exactly:)),
-            expiresAtSeconds: expiresAt
+            expiresAtSeconds: expiresAt,
+            scope: claims["scope"]?.string
         )
     }
 
@@ -51,13 +52,15 @@ struct AccessTokenPayloads: Sendable {
         else { return nil }
         let number = text.integer("num")
         guard text.integer("auth_time") != nil else { return nil }
+        let scope = text.string("scope").map { String(decoding: $0, as: UTF8.self) }
         _ = text.string("mac")
         guard text.isAtEnd else { return nil }
         return AccessClaims(
             userID: userID,
             sessionID: sessionID,
             number: number.flatMap(UInt32.init(exactly:)),
-            expiresAtSeconds: expiresAt
+            expiresAtSeconds: expiresAt,
+            scope: scope
         )
     }
 }

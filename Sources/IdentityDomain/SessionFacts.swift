@@ -39,12 +39,15 @@ public struct AccessClaims: Sendable, Hashable {
     public let number: UInt32?
     /// When the token expires, in Unix seconds.
     public let expiresAtSeconds: Int64
+    /// What the OAuth client was granted that it was issued to; nil for other apps.
+    public let scope: String?
 
     /// Claims of a token.
-    public init(userID: UserID, sessionID: SessionID, number: UInt32?, expiresAtSeconds: Int64) {
+    public init(userID: UserID, sessionID: SessionID, number: UInt32?, expiresAtSeconds: Int64, scope: String? = nil) {
         self.userID = userID
         self.sessionID = sessionID
         self.number = number
         self.expiresAtSeconds = expiresAtSeconds
+        self.scope = scope
     }
 }

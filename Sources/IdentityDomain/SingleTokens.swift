@@ -37,10 +37,40 @@ public struct SingleClaims: Sendable, Hashable {
 public struct SingleTokens: Sendable, CustomStringConvertible {
     /// The longest single token that we look at, in bytes; ours have about 500.
     public static let bytesMax = 2048
-    /// `aud`, whatever that of the access tokens is.
-    public static let audience = "vestibule-single-token"
-    private static let format = HMACSignedTokens(type: "vst+jwt")
+    /// Who holds them. A token of one use is never valid for the other: type, audience and keys differ.
+    public enum Use: Sendable, Hashable {
+        /// An app, as its bearer token.
+        case app
+        /// A browser, as a cookie of our own pages.
+        case browser
 
+        /// `aud`, whatever that of the access tokens is.
+        public var audience: String {
+            switch self {
+            case .app: "vestibule-single-token"
+            case .browser: "vestibule-browser-session"
+            }
+        }
+
+        fileprivate var format: HMACSignedTokens {
+            switch self {
+            case .app: SingleTokens.appFormat
+            case .browser: SingleTokens.browserFormat
+            }
+        }
+
+        fileprivate var keyLabel: String {
+            switch self {
+            case .app: "vestibule single token 1"
+            case .browser: "vestibule browser session 1"
+            }
+        }
+    }
+
+    private static let appFormat = HMACSignedTokens(type: "vst+jwt")
+    private static let browserFormat = HMACSignedTokens(type: "vbs+jwt")
+
+    private let use: Use
     private let issuer: String
     private let lifetimeSeconds: Int64
     private let keys: [[UInt8]]
@@ -48,10 +78,11 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
     /// Single tokens under keys that are derived from the refresh keys.
     ///
     /// - Parameter lifetimeSeconds: how long one lives that is renewed.
-    public init(issuer: String, lifetimeSeconds: Int64, keys: RefreshKeys) {
+    public init(for use: Use = .app, issuer: String, lifetimeSeconds: Int64, keys: RefreshKeys) {
+        self.use = use
         self.issuer = issuer
         self.lifetimeSeconds = lifetimeSeconds
-        self.keys = keys.derived("vestibule single token 1")
+        self.keys = keys.derived(use.keyLabel)
     }
 
     /// A token of a session, and when it expires, in Unix seconds.
@@ -72,7 +103,7 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
             }
         let claims: JSONObject = [
             "iss": .string(issuer),
-            "aud": .string(Self.audience),
+            "aud": .string(use.audience),
             "sub": .string(userID.description),
             "sid": .string(sessionID.description),
             "iat": .integer(nowSeconds),
@@ -80,19 +111,19 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
             "style": .string(style.rawValue),
             "session_nonce": .string(Base64URL.encode(nonce)),
         ]
-        return (Self.format.token(claims: claims, key: keys[0]), expiresAtSeconds)
+        return (use.format.token(claims: claims, key: keys[0]), expiresAtSeconds)
     }
 
-    /// Whether a text can only be a single token, by its header alone: nobody has verified it. Cheap.
-    public static func isSingleToken(_ text: String) -> Bool { format.beginsOne(text) }
+    /// Whether a text can only be a single token of an app, by its header alone: nobody has verified it. Cheap.
+    public static func isSingleToken(_ text: String) -> Bool { appFormat.beginsOne(text) }
 
     /// The claims of a single token that we made, whether or not it has expired.
     ///
     /// - Throws: `accessTokenInvalid` for everything else.
     public func verifiedClaims(_ text: String) throws(IdentityError) -> SingleClaims {
-        guard let payload = Self.format.verifiedPayload(of: text, keys: keys, bytesMax: Self.bytesMax),
+        guard let payload = use.format.verifiedPayload(of: text, keys: keys, bytesMax: Self.bytesMax),
             let claims = try? JSONObject(parsing: payload),
-            claims["iss"] == .string(issuer), claims["aud"] == .string(Self.audience),
+            claims["iss"] == .string(issuer), claims["aud"] == .string(use.audience),
             let userID = claims["sub"]?.string.flatMap({ UserID($0) }),
             let sessionID = claims["sid"]?.string.flatMap({ SessionID($0) }),
             let expiresAt = claims["exp"]?.integer,

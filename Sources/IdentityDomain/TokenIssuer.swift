@@ -57,27 +57,31 @@ public struct TokenIssuer: Sendable {
     /// - Parameters:
     ///   - number: that of the refresh token beside it, in `num`.
     ///   - tokenID: `jti`, unique.
+    ///   - scope: what an OAuth client was granted (RFC 9068 section 2.2.3); nil for other apps.
     ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
     public func accessToken(
         for session: SessionFacts,
         number: UInt32,
         tokenID: String,
+        scope: String? = nil,
         nowSeconds: Int64,
         lifetimeSeconds: Int64? = nil
     ) throws(KeyError) -> String {
-        try signingKey.signedToken(
-            claims: [
-                "iss": .string(issuer),
-                "sub": .string(session.userID.description),
-                "aud": .string(audience),
-                "client_id": .string(session.clientID),
-                "iat": .integer(nowSeconds),
-                "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
-                "jti": .string(tokenID),
-                "sid": .string(session.sessionID.description),
-                "num": .integer(Int64(number)),
-                "auth_time": .integer(session.signedInAtSeconds),
-            ],
+        var claims: JSONObject = [
+            "iss": .string(issuer),
+            "sub": .string(session.userID.description),
+            "aud": .string(audience),
+            "client_id": .string(session.clientID),
+            "iat": .integer(nowSeconds),
+            "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
+            "jti": .string(tokenID),
+            "sid": .string(session.sessionID.description),
+            "num": .integer(Int64(number)),
+            "auth_time": .integer(session.signedInAtSeconds),
+        ]
+        if let scope { claims["scope"] = .string(scope) }
+        return try signingKey.signedToken(
+            claims: claims,
             encodedHeader: accessTokenHeader,
             mac: accessTokenMAC
         )
@@ -89,11 +93,13 @@ public struct TokenIssuer: Sendable {
     /// - Parameters:
     ///   - name: the user's name; nil if none is known.
     ///   - email: the e-mail; nil if none is known.
+    ///   - nonce: that of an authorization request (OpenID Connect Core section 3.1.3.7); nil without.
     ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
     public func idToken(
         for session: SessionFacts,
         name: String? = nil,
         email: EmailFacts? = nil,
+        nonce: String? = nil,
         nowSeconds: Int64,
         lifetimeSeconds: Int64? = nil
     ) throws(KeyError) -> String {
@@ -107,6 +113,7 @@ public struct TokenIssuer: Sendable {
             "sid": .string(session.sessionID.description),
             "idp": .string(session.provider.value),
         ]
+        if let nonce { claims["nonce"] = .string(nonce) }
         if let name { claims["name"] = .string(name) }
         if let email {
             claims["email"] = .string(email.address)
@@ -114,6 +121,18 @@ public struct TokenIssuer: Sendable {
             claims["is_private_email"] = .bool(email.isPrivate)
         }
         return try signingKey.signedToken(claims: claims, encodedHeader: idTokenHeader)
+    }
+
+    /// The session that an ID token of ours names, whether or not it has expired: what a client hints at when it signs a user out
+    /// (OpenID Connect RP-Initiated Logout 1.0 section 2). Nil for anything else.
+    public func hintedSession(_ text: String) -> HintedSession? {
+        guard let jws = try? CompactJWS(parsing: text, bytesMax: Self.accessTokenBytesMax), jws.type == "JWT",
+            let keyID = jws.keyID, let key = keySet.key(id: keyID, algorithm: jws.algorithm),
+            let payload = try? jws.verifiedPayload(with: key), let claims = try? JSONObject(parsing: payload),
+            claims["iss"] == .string(issuer), let clientID = claims["aud"]?.string,
+            let userID = claims["sub"]?.string.flatMap({ UserID($0) })
+        else { return nil }
+        return HintedSession(userID: userID, clientID: clientID)
     }
 
     /// The claims of an access token that we signed, whether or not it has expired.
@@ -140,4 +159,12 @@ extension AccessClaims {
     public func checkLifetime(nowSeconds: Int64) throws(IdentityError) {
         guard nowSeconds < expiresAtSeconds else { throw .accessTokenExpired }
     }
+}
+
+/// Whom an ID token of ours is about, and the client that it was issued to.
+public struct HintedSession: Sendable, Hashable {
+    /// The user.
+    public let userID: UserID
+    /// The client.
+    public let clientID: String
 }

@@ -19,6 +19,8 @@ struct IdentityParts: Sendable {
 
     /// The methods of `vestibule.identity.v1.IdentityService`.
     let methods: IdentityMethods
+    /// The methods of `vestibule.identity.v1.OAuthService`.
+    let oauthMethods: OAuthMethods
     /// The methods of `vestibule.operator.v1.OperatorService`.
     let operatorMethods: OperatorMethods
     /// The service's metrics.
@@ -205,6 +207,9 @@ struct IdentityParts: Sendable {
             Cleanup.Step("web tickets") { limit in
                 try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("authorization codes") { limit in
+                try await store.forgetAuthorizationCodes(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
             Cleanup.Step("closings of accounts") { limit in
                 try await store.forgetClosings(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
@@ -258,6 +263,7 @@ struct IdentityParts: Sendable {
             identifiers: identifiers,
             randomBytes: randomBytes
         )
+        oauthMethods = OAuthMethods(identity: methods, clients: settings.clients)
         operatorMethods = OperatorMethods(
             store: store,
             profile: OperatorProfiles(client: profile, logger: logger),
@@ -287,6 +293,12 @@ struct IdentityParts: Sendable {
                 issuer: issuer,
                 refreshKeys: refreshKeys,
                 singleTokens: SingleTokens(
+                    issuer: issuer.issuer,
+                    lifetimeSeconds: settings.limits.singleTokenSeconds,
+                    keys: refreshKeys
+                ),
+                browserTokens: SingleTokens(
+                    for: .browser,
                     issuer: issuer.issuer,
                     lifetimeSeconds: settings.limits.singleTokenSeconds,
                     keys: refreshKeys

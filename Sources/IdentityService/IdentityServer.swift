@@ -146,7 +146,7 @@ public struct IdentityServer: AccountServer, WorkServer {
                 background.append(BackgroundWork { await parts.webhooks.metrics.watch() })
             }
             return ServiceParts(
-                services: [parts.methods, parts.operatorMethods],
+                services: [parts.methods, parts.oauthMethods, parts.operatorMethods],
                 background: background + [
                     BackgroundWork { await parts.fetchProviderKeys() },
                     BackgroundWork { await parts.exchangeCodes() },

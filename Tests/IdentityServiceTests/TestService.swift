@@ -16,6 +16,7 @@ import Testing
 /// The whole service over a real database, called without sockets.
 struct TestService {
     let client: IdentityServiceClient
+    let oauth: OAuthServiceClient
     let parts: IdentityParts
     let settings: IdentitySettings
     let database: PostgresClient
@@ -41,6 +42,7 @@ struct TestService {
         providers: [ProviderConfiguration]? = nil,
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
+        clients: [OAuthClient] = [],
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await TestDatabase.withMigrated(IdentityMigrations.all, schema: "identity", hasOwner: false) { database in
@@ -53,6 +55,7 @@ struct TestService {
                 providers: providers,
                 keys: keys,
                 phoneAssertions: phoneAssertions,
+                clients: clients,
                 body
             )
         }
@@ -68,6 +71,7 @@ struct TestService {
         providers: [ProviderConfiguration]? = nil,
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
+        clients: [OAuthClient] = [],
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
@@ -100,7 +104,8 @@ struct TestService {
             cursors: try #require(ownKeys?.cursors ?? CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
             unprovenDialects: unprovenDialects,
             namesAudiences: namesAudiences,
-            phoneAssertions: phoneAssertions
+            phoneAssertions: phoneAssertions,
+            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         )
         let parts = IdentityParts(
             settings: settings,
@@ -118,8 +123,10 @@ struct TestService {
         )
         var router = Router()
         router.add(parts.methods)
+        router.add(parts.oauthMethods)
         let service = TestService(
             client: IdentityServiceClient(InProcessChannel(router)),
+            oauth: OAuthServiceClient(InProcessChannel(router)),
             parts: parts,
             settings: settings,
             database: database,

@@ -74,6 +74,10 @@ class SchemaTests(unittest.TestCase):
             self.assertEqual(len(found), len(set(found)))
             self.assertIn("quotas", found)
 
+    def test_columns_of_later_migrations_are_found(self):
+        sessions = next(table for table in self.tables("identity") if table.name == "sessions")
+        self.assertIn("scope", [column.name for column in sessions.columns])
+
     def test_references_lead_to_tables_of_the_schema(self):
         for service in schema.SERVICES:
             names = {table.name for table in self.tables(service)}

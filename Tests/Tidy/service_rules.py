@@ -23,7 +23,8 @@ APP_METHODS = "Sources/GatewayService/Methods"
 COMPOSE = "docker/compose.yaml"
 # What a service serves beside its own: who may call it stands in its list too.
 SERVED_TOO = {
-    "Identity": ("proto/vestibule/operator/v1/operator.proto",), "Invites": ("proto/vestibule/app/v1/group.proto",)}
+    "Identity": ("proto/vestibule/operator/v1/operator.proto", "proto/vestibule/identity/v1/oauth.proto"),
+    "Invites": ("proto/vestibule/app/v1/group.proto",)}
 # Where the program of a certificate makes its calls.
 CALLERS = {"gateway": "Sources/GatewayService/", "profile": "Sources/ProfileService/"}
 # RPCs that no program calls, so that nobody is let in.

@@ -7,8 +7,9 @@ import re
 import swift_source
 
 SERVICES = {"identity": "Identity", "profile": "Profile", "invites": "Invites"}
-MIGRATION = re.compile(r"sql: \[(.*?)\]", re.DOTALL)
+MIGRATION = re.compile(r"sql: (?:\[(.*?)\]|(\w+))", re.DOTALL)
 PART = re.compile(r"(?:(\w+)\.)?(\w+)")
+ADDED = re.compile(r"^ALTER TABLE (\w+) ADD COLUMN (\w[^;]*);", re.MULTILINE)
 CREATE = re.compile(r"((?:^--[^\n]*\n)*)^CREATE (UNLOGGED )?TABLE (\w+) \(", re.MULTILINE)
 REFERENCE = re.compile(r"REFERENCES (\w+)")
 #: What ends the type of a column.
@@ -50,13 +51,18 @@ def sections(service, root):
     own = _constants(module.rglob("*.swift"))
     shared = _constants((root / "Sources").glob("Service*/Store/*.swift"))
     found = []
+    added = {}
     for parts in MIGRATION.findall(migrations):
-        for owner, constant in PART.findall(parts):
+        for owner, constant in PART.findall("".join(parts)):
             text = own.get((owner, constant)) or own.get((f"{name}Migrations", constant)) or shared.get((owner, constant))
             if text and (tables := parse(text[1])):
                 title = text[0].split(". ")[0].split(": ")[0].rstrip(".")
                 found.append(Section((owner or constant).lower(), title, tables))
-    return found
+            for table, column in ADDED.findall("\n".join(line.strip() for line in text[1].split("\n")) if text else ""):
+                added.setdefault(table, []).extend(_columns(column))
+    return [dataclasses.replace(section, tables=tuple(
+        dataclasses.replace(table, columns=(*table.columns, *added.get(table.name, ()))) for table in section.tables))
+        for section in found]
 
 
 def _constants(paths):

@@ -100,6 +100,9 @@ public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Sw
 
   /// One token that lives as long as the session may, for apps that renew nothing.
   case singleForSession // = 2
+
+  /// One token for the cookie of our own pages, which no API accepts.
+  case browser // = 3
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -111,6 +114,7 @@ public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Sw
     case 0: self = .unspecified
     case 1: self = .single
     case 2: self = .singleForSession
+    case 3: self = .browser
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -120,6 +124,7 @@ public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Sw
     case .unspecified: return 0
     case .single: return 1
     case .singleForSession: return 2
+    case .browser: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -129,6 +134,7 @@ public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Sw
     .unspecified,
     .single,
     .singleForSession,
+    .browser,
   ]
 
 }
@@ -830,6 +836,9 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   public var hasCallerProofs: Bool {self._callerProofs != nil}
   /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
   public mutating func clearCallerProofs() {self._callerProofs = nil}
+
+  /// What the OAuth client was granted that the token was issued to; empty for other apps.
+  public var scope: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1759,7 +1768,7 @@ nonisolated extension Vestibule_Identity_V1_Proof: SwiftProtobuf._ProtoNameProvi
 }
 
 nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TOKEN_STYLE_UNSPECIFIED\0\u{1}TOKEN_STYLE_SINGLE\0\u{1}TOKEN_STYLE_SINGLE_FOR_SESSION\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TOKEN_STYLE_UNSPECIFIED\0\u{1}TOKEN_STYLE_SINGLE\0\u{1}TOKEN_STYLE_SINGLE_FOR_SESSION\0\u{1}TOKEN_STYLE_BROWSER\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_SignOutScope: SwiftProtobuf._ProtoNameProviding {
@@ -2641,7 +2650,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2654,6 +2663,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.scope) }()
       default: break
       }
     }
@@ -2679,6 +2689,9 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     try { if let v = self._callerProofs {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if !self.scope.isEmpty {
+      try visitor.visitSingularStringField(value: self.scope, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2688,6 +2701,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.proof != rhs.proof {return false}
     if lhs._callerProofs != rhs._callerProofs {return false}
+    if lhs.scope != rhs.scope {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

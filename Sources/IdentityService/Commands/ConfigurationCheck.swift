@@ -48,7 +48,8 @@ public struct ConfigurationCheck: Sendable {
         var faults: [ConfigurationError] = []
         var webhooks: [WebhookTarget] = []
         var phoneAssertions: PhoneAssertionPolicy?
-        var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions) : []
+        var clients: [OAuthClient] = []
+        var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions, &clients) : []
         var providers: [ProviderConfiguration] = []
         // Apart from the rest, so that errors of providers are reported even if another key is invalid.
         if let configuration = faults.collect({ () throws(ConfigurationErrors) in try providersConfiguration() }) {
@@ -62,7 +63,7 @@ public struct ConfigurationCheck: Sendable {
         }
         let lines =
             providers.flatMap { ProviderReport($0).lines + [""] } + webhooks.flatMap(\.lines)
-            + (phoneAssertions?.lines ?? []) + hints.uniqued.map { "hint: \($0)" }
+            + (phoneAssertions?.lines ?? []) + clients.flatMap(\.lines) + hints.uniqued.map { "hint: \($0)" }
         let told = faults.uniqued.map(\.description)
         return Outcome(report: lines + [summary(providers, faultCount: told.count)], faults: told)
     }
@@ -77,7 +78,8 @@ public struct ConfigurationCheck: Sendable {
     private func checkService(
         _ faults: inout [ConfigurationError],
         _ webhooks: inout [WebhookTarget],
-        _ phoneAssertions: inout PhoneAssertionPolicy?
+        _ phoneAssertions: inout PhoneAssertionPolicy?,
+        _ clients: inout [OAuthClient]
     ) -> [ConfigurationError] {
         let configuration = faults.collect { () throws(ConfigurationErrors) in
             try Configuration.load(
@@ -92,6 +94,7 @@ public struct ConfigurationCheck: Sendable {
         faults += IdentityServer.runtime(configuration).faults
         webhooks = settings?.webhooks ?? []
         phoneAssertions = settings?.phoneAssertions
+        clients = (settings?.clients.values).map { $0.sorted { $0.id < $1.id } } ?? []
         let opennessHints = settings == nil || phoneAssertions != nil ? [] : openGroupHints()
         return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? []) + opennessHints
     }
@@ -167,6 +170,18 @@ extension PhoneAssertionPolicy {
         return [
             "phone numbers are proven by assertions of \(issuer) to \(audience)",
             "  signed by \(keys.joined(separator: ", "))", "",
+        ]
+    }
+}
+
+extension OAuthClient {
+    /// Which app signs users in, and where browsers are sent.
+    fileprivate var lines: [String] {
+        let proof = requiresPKCE ? "PKCE" : "PKCE or a nonce"
+        return [
+            "client \(id) (\(name)): \(isConfidential ? "confidential" : "public"), with \(proof)",
+            "  scopes \(scopes.text)",
+            "  redirects to \(redirectURIs.map(\.text).joined(separator: ", "))", "",
         ]
     }
 }

@@ -173,6 +173,14 @@ enum IdentityKeys {
         bytesMax: WebhooksFile.bytesMax
     )
 
+    static let clientsFile = ConfigurationKey.optionalFile(
+        "VESTIBULE_IDENTITY_CLIENTS_FILE",
+        help:
+            "A JSON file with the apps that sign users in by OpenID Connect: ids, redirect URIs, scopes "
+            + "and hashes of secrets. Without it there are none.",
+        bytesMax: ClientsFile.bytesMax
+    )
+
     static let phoneAssertionsFile = ConfigurationKey.optionalFile(
         "VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE",
         help:
@@ -291,7 +299,7 @@ enum IdentityKeys {
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
             recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
-            phoneAssertionsFile, unprovenLogins,
+            phoneAssertionsFile, clientsFile, unprovenLogins,
             providers, providersFile,
             appleAudiences, appleKeysURL, appleTeamID, appleKeyID,
             applePrivateKey, googleAudiences, googleKeysURL, simulatedProviders, namesAudiences, httpsProxy, httpProxy,

@@ -42,6 +42,8 @@ struct IdentitySettings: Sendable {
     let webhooks: [WebhookTarget]
     /// Whose assertions of phone numbers are accepted; nil for none.
     let phoneAssertions: PhoneAssertionPolicy?
+    /// The apps that sign users in by OpenID Connect, by their ids.
+    let clients: [String: OAuthClient]
     /// Which phone numbers of imported accounts are accepted.
     let phonePolicy: PhonePolicy
     /// The proxies to providers and webhook targets.
@@ -69,6 +71,7 @@ struct IdentitySettings: Sendable {
         namesAudiences: Bool = false,
         webhooks: [WebhookTarget] = [],
         phoneAssertions: PhoneAssertionPolicy? = nil,
+        clients: [String: OAuthClient] = [:],
         phonePolicy: PhonePolicy = .philippines,
         proxies: ProxySettings = .none,
         hints: [ConfigurationError] = []
@@ -90,6 +93,7 @@ struct IdentitySettings: Sendable {
         self.namesAudiences = namesAudiences
         self.webhooks = webhooks
         self.phoneAssertions = phoneAssertions
+        self.clients = clients
         self.phonePolicy = phonePolicy
         self.proxies = proxies
         self.hints = hints
@@ -115,6 +119,10 @@ struct IdentitySettings: Sendable {
         let phonePolicy = faults.collect { () throws(ConfigurationErrors) in try PhonePolicy(configuration) }
         let providers = ProviderSettings(configuration)
         faults += providers.faults
+        let audiences = Set(providers.providers.flatMap { $0.policy.audiences.keys })
+        let clients = faults.collect { () throws(ConfigurationErrors) in
+            try ClientsFile.read(configuration[IdentityKeys.clientsFile], audiences: audiences)
+        }
         guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationErrors(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
@@ -142,6 +150,7 @@ struct IdentitySettings: Sendable {
             namesAudiences: configuration[IdentityKeys.namesAudiences],
             webhooks: webhooks ?? [],
             phoneAssertions: phoneAssertions ?? nil,
+            clients: clients ?? [:],
             phonePolicy: phonePolicy,
             proxies: ProxySettings(
                 https: configuration[IdentityKeys.httpsProxy],

@@ -86,7 +86,7 @@ private enum AskedToken {
     func audience(_ issuer: TokenIssuer) -> String {
         switch self {
         case .access: issuer.audience
-        case .single: SingleTokens.audience
+        case .single: SingleTokens.Use.app.audience
         case .refresh: ""
         }
     }

@@ -12,6 +12,8 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.RefreshResponse {
         try await context.answer {
             let session = try await exchange(request, context)
+            // An OAuth client presents its refresh tokens where it authenticates itself. The session stays as it is for it.
+            guard session.scope == nil else { throw IdentityError.refreshTokenInvalid }
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""
@@ -20,7 +22,8 @@ extension IdentityMethods {
         }
     }
 
-    private nonisolated(nonsending) func exchange(
+    /// The session of a refresh token, moved on to its next number.
+    nonisolated(nonsending) func exchange(
         _ request: IdentityV1.RefreshRequest,
         _ context: ServerContext
     ) async throws -> StoredSession {

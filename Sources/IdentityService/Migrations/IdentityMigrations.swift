@@ -13,7 +13,8 @@ public enum IdentityMigrations {
                 absorptions,
                 providerGrants, providerNotices, phones, QuotaStore.table,
             ].joined(separator: "\n\n")
-        )
+        ),
+        Migration(number: 2, name: "clients that sign users in by OpenID Connect", sql: authorizationCodes),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

@@ -59,7 +59,7 @@ extension IdentityStore {
         let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
-            number: UInt32(clamping: try row.decode(11, as: Int64.self)),
+            number: UInt32(clamping: try row.decode(12, as: Int64.self)),
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
             accountNumber: try row.decode(7),
@@ -67,7 +67,8 @@ extension IdentityStore {
                 address: try row.decode(8),
                 isVerified: try row.decode(9),
                 isPrivate: try row.decode(10)
-            )
+            ),
+            scope: try row.decode(11)
         )
         return (verdict, session)
     }

@@ -30,6 +30,14 @@ struct SigningOut: Sendable, Hashable {
         number = nil
     }
 
+    /// A browser's session.
+    init(_ session: BrowserSession) {
+        sessionID = session.sessionID
+        userID = session.userID
+        nonce = nil
+        number = nil
+    }
+
     /// A refresh token's session.
     init(_ token: RefreshToken) {
         sessionID = token.sessionID
@@ -40,6 +48,28 @@ struct SigningOut: Sendable, Hashable {
 }
 
 extension IdentityStore {
+    /// Ends a session at the wish of the OAuth client that it was opened for.
+    ///
+    /// - Returns: whether it was alive, and that client's.
+    func signOut(
+        _ session: SigningOut,
+        ofClient clientID: String,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await database.executeTogether(
+            """
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out', expires_at = LEAST(expires_at, \(now))
+            WHERE session_id = \(session.sessionID.uuid) AND revoked_at IS NULL AND scope IS NOT NULL
+                AND client_id = \(clientID) AND (\(session.nonce) IS NULL OR nonce = \(session.nonce))
+            """,
+            key: LockKey(session.sessionID.uuid),
+            deadline: deadline
+        )
+        return rows.affected > 0
+    }
+
     /// Ends a session at its owner's wish. Ending one that is unknown or over changes nothing (RFC 7009 section 2.2).
     func signOut(
         _ session: SigningOut,

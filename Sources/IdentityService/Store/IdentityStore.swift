@@ -22,6 +22,8 @@ struct StoredSession: Sendable, Hashable {
     var accountNumber: Int64?
     /// The e-mail that is known of the person by the session's provider; nil where it was not asked for.
     var email: EmailFacts?
+    /// What the OAuth client was granted that it was opened for; nil for other apps.
+    var scope: String?
 }
 
 /// Ids and the nonce of a session to be, made before the statement that may or may not use them.

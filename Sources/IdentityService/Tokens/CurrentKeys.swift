@@ -17,6 +17,8 @@ final class KeysInUse: Sendable {
     let callers: ProvenCallers
     /// Make and verify states of sign-ins in a browser.
     let webStates: WebStateKeys
+    /// Seal authorization requests.
+    let authorizationRequests: AuthorizationRequestKeys
     /// Make and verify nonces of sign-ins.
     let nonces: SignInNonces
     /// Seals tokens that couldn't be verified yet.
@@ -41,6 +43,7 @@ final class KeysInUse: Sendable {
         self.proofs = proofs.mint
         callers = proofs.callers.reading(mint.clock)
         webStates = WebStateKeys(mint.refreshKeys)
+        authorizationRequests = AuthorizationRequestKeys(mint.refreshKeys)
         nonces = SignInNonces(mint.refreshKeys)
         toldOnceSeal = FirstSignInDetailsSeal(mint.refreshKeys)
         phoneKeys = mint.refreshKeys.phoneKeys

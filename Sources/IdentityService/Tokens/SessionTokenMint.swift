@@ -9,6 +9,8 @@ struct SessionTokenMint: Sendable {
     let issuer: TokenIssuer
     let refreshKeys: RefreshKeys
     let singleTokens: SingleTokens
+    /// Makes what browsers keep of a session of our own pages.
+    let browserTokens: SingleTokens
     /// What apps get that don't get what others do, by provider and audience.
     let audienceTokens: [ProviderName: [String: AudienceTokens]]
     let clock: WallClock
@@ -21,7 +23,16 @@ struct SessionTokenMint: Sendable {
         style: IdentityV1.TokenStyle = .unspecified
     ) throws(KeyError) -> IdentityV1.SessionTokens {
         var tokens =
-            if let style = SingleTokenStyle(style) {
+            if style == .browser {
+                singleToken(
+                    userID: session.facts.userID,
+                    sessionID: session.facts.sessionID,
+                    nonce: session.nonce,
+                    style: .renewed,
+                    sessionEndsAtSeconds: session.endsAtSeconds,
+                    by: browserTokens
+                )
+            } else if let style = SingleTokenStyle(style) {
                 singleToken(
                     userID: session.facts.userID,
                     sessionID: session.facts.sessionID,
@@ -42,10 +53,11 @@ struct SessionTokenMint: Sendable {
         sessionID: SessionID,
         nonce: [UInt8],
         style: SingleTokenStyle,
-        sessionEndsAtSeconds: Int64
+        sessionEndsAtSeconds: Int64,
+        by kind: SingleTokens? = nil
     ) -> IdentityV1.SessionTokens {
         let now = clock.nowSeconds
-        let token = singleTokens.mint(
+        let token = (kind ?? singleTokens).mint(
             userID: userID,
             sessionID: sessionID,
             nonce: nonce,
@@ -58,6 +70,45 @@ struct SessionTokenMint: Sendable {
         tokens.expiresInSeconds = max(token.expiresAtSeconds - now, 0)
         tokens.userID = userID.description
         tokens.sessionID = sessionID.description
+        return tokens
+    }
+
+    /// The tokens of an OAuth client's session: what its scopes grant.
+    ///
+    /// - Parameter nonce: that of the authorization request.
+    func clientTokens(
+        of session: StoredSession,
+        scopes: Set<OAuthScope>,
+        client: OAuthClient,
+        nonce: String?
+    ) throws(KeyError) -> IdentityV1.SessionTokens {
+        let now = clock.nowSeconds
+        let lifetimeSeconds = min(client.accessTokenSeconds ?? issuer.lifetimeSeconds, Self.accessTokenSecondsMax)
+        var tokens = IdentityV1.SessionTokens()
+        tokens.accessToken = try issuer.accessToken(
+            for: session.facts,
+            number: session.number,
+            tokenID: Base64URL.encode(randomBytes(16)),
+            scope: scopes.text,
+            nowSeconds: now,
+            lifetimeSeconds: lifetimeSeconds
+        )
+        if scopes.contains(.offlineAccess) {
+            tokens.refreshToken = refreshKeys.mint(
+                RefreshToken(sessionID: session.facts.sessionID, number: session.number, nonce: session.nonce)
+            )
+        }
+        if scopes.contains(.openid) {
+            tokens.idToken = try issuer.idToken(
+                for: session.facts,
+                name: scopes.contains(.profile) ? session.toldName : nil,
+                email: scopes.contains(.email) ? session.email : nil,
+                nonce: nonce,
+                nowSeconds: now,
+                lifetimeSeconds: lifetimeSeconds
+            )
+        }
+        tokens.expiresInSeconds = lifetimeSeconds
         return tokens
     }
 
@@ -137,7 +188,7 @@ extension SingleTokenStyle {
         switch style {
         case .single: self = .renewed
         case .singleForSession: self = .forSession
-        case .unspecified, .UNRECOGNIZED: return nil
+        case .unspecified, .browser, .UNRECOGNIZED: return nil
         }
     }
 }

@@ -18,7 +18,7 @@ final class VerifiedToken<Claims> {
     private var minute: UInt32 = 0
     private var proofs = IdentityV1.CallerProofs()
 
-    init(_ claims: Claims, userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64) {
+    init(_ claims: Claims, userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64, scope: String? = nil) {
         self.claims = claims
         self.userID = userID
         self.sessionID = sessionID
@@ -26,6 +26,7 @@ final class VerifiedToken<Claims> {
         response.userID = userID.description
         response.sessionID = sessionID.description
         response.expiresAtSeconds = expiresAtSeconds
+        response.scope = scope ?? ""
         self.response = response
     }
 
@@ -93,7 +94,8 @@ struct VerifiedTokens: Sendable {
             claims,
             userID: claims.userID,
             sessionID: claims.sessionID,
-            expiresAtSeconds: claims.expiresAtSeconds
+            expiresAtSeconds: claims.expiresAtSeconds,
+            scope: claims.scope
         )
         box?.access.insert(token, for: text)
         return token

@@ -1,0 +1,160 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension OAuthMethods {
+    /// Answers a request of the authorization endpoint with a code, an error, or what a page needs to have the user sign in. Nothing is
+    /// stored but a code, and that only for a user who is signed in.
+    func authorize(
+        _ request: IdentityV1.AuthorizeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AuthorizeResponse {
+        // The same request again gets another code; the one before stays valid.
+        try await context.answer(mayBeRepeated: true) {
+            var response = IdentityV1.AuthorizeResponse()
+            let accepted: AuthorizationRequest
+            do throws(AuthorizationRequest.Rejection) {
+                accepted = try read(request)
+            } catch {
+                switch error {
+                case .page(let failure): response.failure = .init(failure)
+                case .client(let failure, let target): response.answer = answer(failure, to: target)
+                }
+                return response
+            }
+            let now = identity.clock.nowSeconds
+            let session = try await browserSession(request.browserToken, deadline: context.deadline)
+            if let session, accepted.admits(signInAtSeconds: session.signedInAtSeconds, nowSeconds: now) {
+                response.answer = try await answerWithCode(accepted, of: session, deadline: context.deadline)
+            } else if accepted.prompt == AuthorizationRequest.Prompt.none {
+                let failure = OAuthFailure(.loginRequired, "The user is not signed in, or not recently enough.")
+                response.answer = answer(failure, to: accepted.target)
+            } else if let page = signInPage(accepted) {
+                response.signIn = page
+            } else {
+                let failure = OAuthFailure(.invalidRequest, "The request is too long.")
+                response.answer = answer(failure, to: accepted.target)
+            }
+            return response
+        }
+    }
+
+    /// The session of a browser's cookie; nil for none, and for one that has ended.
+    func browserSession(_ token: String, deadline: Deadline?) async throws -> BrowserSession? {
+        guard !token.isEmpty, let claims = try? identity.mint.browserTokens.verifiedClaims(token),
+            identity.clock.nowSeconds < claims.expiresAtSeconds
+        else { return nil }
+        return try await identity.store.browserSession(
+            of: claims,
+            nowMilliseconds: identity.clock.nowMilliseconds,
+            deadline: deadline
+        )
+    }
+
+    private func read(
+        _ request: IdentityV1.AuthorizeRequest
+    ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
+        let keys = identity.ownKeys.current.authorizationRequests
+        let now = identity.clock.nowSeconds
+        if !request.request.isEmpty {
+            guard let accepted = keys.open(request.request, for: .page, nowSeconds: now) else {
+                throw .page(
+                    OAuthFailure(.invalidRequest, "This sign-in took too long. Go back to the app and try again.")
+                )
+            }
+            return try stillAccepted(accepted)
+        }
+        let parameters = Self.parameters(request.parameters)
+        let pushed = parameters.filter { $0.name == "request_uri" }
+        if pushed.count == 1, pushed[0].value.hasPrefix(AuthorizationRequestKeys.requestURIPrefix) {
+            let text = String(pushed[0].value.dropFirst(AuthorizationRequestKeys.requestURIPrefix.count))
+            let named = parameters.filter { $0.name == "client_id" }.map(\.value)
+            guard let accepted = keys.open(text, for: .pushed, nowSeconds: now), named == [accepted.clientID] else {
+                throw .page(OAuthFailure(.invalidRequestURI, "The pushed request is unknown, or has expired."))
+            }
+            return try stillAccepted(accepted)
+        }
+        return try AuthorizationRequest(parameters, clients: clients, nowSeconds: now)
+    }
+
+    /// A sealed request, unless its client or redirect URI was taken out of the file meanwhile.
+    private func stillAccepted(
+        _ request: AuthorizationRequest
+    ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
+        guard let client = clients[request.clientID],
+            client.redirectURIs.contains(where: { $0.admits(request.redirectURI) })
+        else { throw .page(OAuthFailure(.invalidClient, "The client is not configured any more.")) }
+        return request
+    }
+
+    private func answerWithCode(
+        _ request: AuthorizationRequest,
+        of session: BrowserSession,
+        deadline: Deadline?
+    ) async throws -> IdentityV1.ClientAnswer {
+        let code = AuthorizationCode(randomBytes: identity.randomBytes)
+        let isKept = try await identity.store.keep(
+            code,
+            for: request,
+            of: session,
+            nowMilliseconds: identity.clock.nowMilliseconds,
+            deadline: deadline
+        )
+        guard isKept else {
+            return answer(OAuthFailure(.temporarilyUnavailable, "There are too many codes."), to: request.target)
+        }
+        return answer([IdentityV1.OAuthParameter("code", code.text)], to: request.target)
+    }
+
+    private func signInPage(_ request: AuthorizationRequest) -> IdentityV1.SignInPage? {
+        guard let sealed = identity.ownKeys.current.authorizationRequests.seal(request, for: .page),
+            let client = clients[request.clientID]
+        else { return nil }
+        var page = IdentityV1.SignInPage()
+        page.request = sealed
+        page.clientName = client.name
+        page.providers = identity.browserProviders
+        if let provider = request.provider, page.providers.contains(provider) { page.provider = provider }
+        page.languages = request.languages ?? ""
+        return page
+    }
+
+    private func answer(_ failure: OAuthFailure, to target: AuthorizationRequest.Target) -> IdentityV1.ClientAnswer {
+        answer(
+            [
+                IdentityV1.OAuthParameter("error", failure.word.rawValue),
+                IdentityV1.OAuthParameter("error_description", failure.description),
+            ],
+            to: target
+        )
+    }
+
+    private func answer(
+        _ parameters: [IdentityV1.OAuthParameter],
+        to target: AuthorizationRequest.Target
+    ) -> IdentityV1.ClientAnswer {
+        var answer = IdentityV1.ClientAnswer()
+        answer.redirectUri = target.redirectURI
+        answer.responseMode = target.responseMode.rawValue
+        answer.parameters = parameters
+        if let state = target.state { answer.parameters.append(IdentityV1.OAuthParameter("state", state)) }
+        answer.parameters.append(IdentityV1.OAuthParameter("iss", issuer))
+        return answer
+    }
+
+    static func parameters(_ parameters: [IdentityV1.OAuthParameter]) -> [(name: String, value: String)] {
+        parameters.map { ($0.name, $0.value) }
+    }
+}
+
+extension IdentityMethods {
+    /// The providers that a browser can sign in with: those with a page and exactly one client for browsers.
+    var browserProviders: [String] {
+        providers.values.filter { provider in
+            provider.endpoints.authorizationURL != nil
+                && provider.policy.audiences.values.count { $0.kind != .native } == 1
+        }.map(\.policy.name.value).sorted()
+    }
+}

@@ -1,0 +1,152 @@
+import API
+import IdentityDomain
+import JOSE
+import Models
+import RPC
+import ServiceKit
+
+extension OAuthMethods {
+    /// Redeems an authorization code or a refresh token for its client (RFC 6749 sections 4.1.3 and 6).
+    func issueTokens(
+        _ request: IdentityV1.IssueTokensRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.IssueTokensResponse {
+        try await context.answer {
+            do {
+                let form = OAuthForm(request.parameters)
+                let client = try client(form, request.client)
+                switch form["grant_type"] {
+                case "authorization_code": return try await tokens(form, of: client, context)
+                case "refresh_token": return try await nextTokens(form, of: client, request, context)
+                case nil: throw OAuthFailure(.invalidRequest, "The grant_type is missing.")
+                default:
+                    throw OAuthFailure(
+                        .unsupportedGrantType,
+                        "Only authorization_code and refresh_token are supported."
+                    )
+                }
+            } catch let failure as OAuthFailure {
+                var response = IdentityV1.IssueTokensResponse()
+                response.failure = .init(failure)
+                return response
+            }
+        }
+    }
+
+    private func tokens(
+        _ form: OAuthForm,
+        of client: OAuthClient,
+        _ context: ServerContext
+    ) async throws -> IdentityV1.IssueTokensResponse {
+        let refusal = OAuthFailure(.invalidGrant, "The code is invalid, expired, redeemed, or another client's.")
+        guard let text = form["code"] else { throw OAuthFailure(.invalidRequest, "The code is missing.") }
+        let now = identity.clock.nowMilliseconds
+        guard let code = AuthorizationCode(text),
+            let issued = try await identity.store.issued(code, nowMilliseconds: now, deadline: context.deadline)
+        else { throw refusal }
+        // A wrong client or verifier doesn't use it up: a thief of the code can't spoil the client's sign-in.
+        guard issued.clientID == client.id, form["redirect_uri"] == issued.redirectURI,
+            Self.isProven(issued.codeChallenge, by: form["code_verifier"])
+        else { throw refusal }
+        let redeemed =
+            issued.isRedeemed
+            ? nil
+            : try await redeem(code, of: client, nowMilliseconds: now, deadline: context.deadline)
+        guard let (session, nonce) = redeemed else {
+            let isEnded = try await identity.store.endSession(
+                openedBy: code,
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
+            if isEnded { identity.revocations.announce() }
+            throw refusal
+        }
+        return try answer(session, of: client, nonce: nonce)
+    }
+
+    private func redeem(
+        _ code: AuthorizationCode,
+        of client: OAuthClient,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> (session: StoredSession, nonce: String?)? {
+        do {
+            return try await identity.store.redeem(
+                code,
+                new: identity.newSession(),
+                accessTokenSeconds: client.accessTokenSeconds ?? identity.issuer.lifetimeSeconds,
+                nowMilliseconds: nowMilliseconds,
+                deadline: deadline
+            )
+        } catch IdentityError.signIn(.accountBlocked) {
+            throw OAuthFailure(.invalidGrant, "The account is blocked.")
+        }
+    }
+
+    private func nextTokens(
+        _ form: OAuthForm,
+        of client: OAuthClient,
+        _ request: IdentityV1.IssueTokensRequest,
+        _ context: ServerContext
+    ) async throws -> IdentityV1.IssueTokensResponse {
+        guard let text = form["refresh_token"] else {
+            throw OAuthFailure(.invalidRequest, "The refresh_token is missing.")
+        }
+        var refresh = IdentityV1.RefreshRequest()
+        refresh.refreshToken = text
+        refresh.presentedAtMilliseconds = request.presentedAtMilliseconds
+        let session: StoredSession
+        do {
+            session = try await identity.exchange(refresh, context)
+        } catch let error as IdentityError {
+            guard error.isOfRefreshToken else { throw error }
+            throw OAuthFailure(.invalidGrant, "The refresh token is invalid, expired, or its session has ended.")
+        }
+        // Another client's has moved on by one number, which harms nobody: its own client gets the next one all the same.
+        guard let scope = session.scope, session.facts.clientID == client.id else {
+            throw OAuthFailure(.invalidGrant, "The refresh token is another client's.")
+        }
+        // RFC 6749 section 6: no more than was granted.
+        if let asked = form["scope"], !OAuthScope.read(asked).isSubset(of: OAuthScope.read(scope)) {
+            throw OAuthFailure(.invalidScope, "The scope was not granted.")
+        }
+        return try answer(session, of: client, nonce: nil)
+    }
+
+    private func answer(
+        _ session: StoredSession,
+        of client: OAuthClient,
+        nonce: String?
+    ) throws -> IdentityV1.IssueTokensResponse {
+        let scope = session.scope ?? ""
+        let scopes = OAuthScope.read(scope)
+        let tokens = try identity.mint.clientTokens(of: session, scopes: scopes, client: client, nonce: nonce)
+        var response = IdentityV1.IssueTokensResponse()
+        response.accessToken = tokens.accessToken
+        response.refreshToken = tokens.refreshToken
+        response.idToken = tokens.idToken
+        response.expiresInSeconds = tokens.expiresInSeconds
+        response.scope = scope
+        return response
+    }
+
+    /// Whether a verifier belongs to a challenge. A verifier without a challenge is rejected as well (RFC 9700 section 4.8.2): an attacker
+    /// has removed the challenge.
+    private static func isProven(_ challenge: String?, by verifier: String?) -> Bool {
+        guard let challenge else { return verifier == nil }
+        guard let verifier, let computed = CodeChallenge.of(verifier: verifier) else { return false }
+        return ConstantTime.areEqual(computed, challenge)
+    }
+}
+
+extension IdentityError {
+    /// Whether a refresh token, or its session, is at fault.
+    fileprivate var isOfRefreshToken: Bool {
+        switch self {
+        case .refreshTokenInvalid, .refreshTokenReused, .sessionInvalid, .sessionExpired, .sessionRevoked,
+            .sessionUnproven:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension OAuthMethods {
+    /// Checks a request that a client pushes, and seals it (RFC 9126).
+    func pushAuthorization(
+        _ request: IdentityV1.PushAuthorizationRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.PushAuthorizationResponse {
+        var response = IdentityV1.PushAuthorizationResponse()
+        do throws(OAuthFailure) {
+            let client = try client(OAuthForm(request.parameters), request.client)
+            let parameters = Self.parameters(request.parameters)
+            guard !parameters.contains(where: { $0.name == "request_uri" }) else {
+                throw OAuthFailure(.invalidRequest, "A pushed request names no other one.")
+            }
+            let accepted: AuthorizationRequest
+            do throws(AuthorizationRequest.Rejection) {
+                // By Basic the form need not name the client.
+                let named = parameters.filter { $0.name != "client_id" } + [("client_id", client.id)]
+                accepted = try AuthorizationRequest(named, clients: clients, nowSeconds: identity.clock.nowSeconds)
+            } catch {
+                switch error {
+                case .page(let failure), .client(let failure, _): throw failure
+                }
+            }
+            guard let sealed = identity.ownKeys.current.authorizationRequests.seal(accepted, for: .pushed) else {
+                throw OAuthFailure(.invalidRequest, "The request is too long.")
+            }
+            response.requestUri = AuthorizationRequestKeys.requestURIPrefix + sealed
+            response.expiresInSeconds = AuthorizationRequestKeys.pushedSeconds
+        } catch {
+            response.failure = .init(error)
+        }
+        return response
+    }
+}
