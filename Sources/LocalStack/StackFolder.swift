@@ -19,6 +19,7 @@ public struct StackFolder: Sendable {
     var simulatorState: String { secrets + "/simulator-state.json" }
     var simulatorClients: String { path + "/simulator-clients.json" }
     var providers: String { path + "/providers.json" }
+    var clients: String { path + "/clients.json" }
     var supabaseServiceKey: String { secrets + "/supabase-service-key" }
     /// Identity's own keys, and the keys that are derived from them for services.
     var keys: KeyFolders { KeyFolders(secrets: secrets) }
@@ -68,22 +69,23 @@ public struct StackFolder: Sendable {
         return made
     }
 
-    /// Writes the files that depend on the configuration and the secrets, at each start: the providers file, and the
-    /// simulator's file of the clients in it.
+    /// Writes the files that depend on the configuration and the secrets, at each start: the providers file, the simulator's file of
+    /// the clients in it, and the file of our own clients.
     func write(_ providers: DevelopmentProviders) throws {
         var keys: [String] = []
         for number in 1...DevelopmentProviders.appleKeyCount {
             let pem = String(decoding: try FileBytes.read(appleKey(number), bytesMax: 4096), as: UTF8.self)
             keys.append(try SigningKey(pem: pem).verificationKey.pem())
         }
-        let clients = DevelopmentProviders.clients(
+        let simulated = DevelopmentProviders.clients(
             applePublicKeys: keys,
             googleSecret: try text("\(secrets)/\(Self.googleSecretName)"),
             facebookSecret: try text("\(secrets)/\(Self.facebookSecretName)")
         )
         try rewrite(self.providers, providers.file)
+        try rewrite(self.clients, DevelopmentClients.file)
         // It contains secrets, if only simulated ones.
-        try rewrite(simulatorClients, clients)
+        try rewrite(simulatorClients, simulated)
     }
 
     private func text(_ path: String) throws -> String {
@@ -115,7 +117,7 @@ public struct StackFolder: Sendable {
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
         for folder in keys.all.map(\.path) + [secrets, logs, crashes] { try removeFolder(folder) }
-        for file in [providers, simulatorClients, path + "/lock"] { unlink(file) }
+        for file in [providers, clients, simulatorClients, path + "/lock"] { unlink(file) }
         // The folder stays if it has other files.
         rmdir(path)
     }

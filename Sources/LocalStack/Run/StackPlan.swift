@@ -133,6 +133,7 @@ struct StackPlan: Sendable {
     private static let appleAudiences = "VESTIBULE_IDENTITY_APPLE_AUDIENCES"
     private static let googleAudiences = "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"
     private static let providersFile = "VESTIBULE_IDENTITY_PROVIDERS_FILE"
+    private static let clientsFile = "VESTIBULE_IDENTITY_CLIENTS_FILE"
     private static let dialectsName = "VESTIBULE_GATEWAY_DIALECTS"
     private static let serviceKeyFile = "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"
 
@@ -172,6 +173,8 @@ struct StackPlan: Sendable {
             Self.dialectsName: Self.dialects.joined(separator: ","),
             Self.serviceKeyFile: folder.supabaseServiceKey,
             "VESTIBULE_GATEWAY_PUBLIC_URL": gatewayURL,
+            "VESTIBULE_GATEWAY_SIGN_IN_PAGES": "true",
+            Self.clientsFile: folder.clients,
             "VESTIBULE_GATEWAY_ORIGINS": Self.developmentOrigins,
             appURLs: "awscognito://apple-callback,vestibule-demo://callback",
         ]
@@ -188,6 +191,9 @@ struct StackPlan: Sendable {
         if !isOpennessGiven { parts.append("New groups: open (\(Self.openness)), since numbers aren't proven here") }
         if !configuration.isGiven(Self.providersFile) {
             parts.append("Providers: \(StackFolder.shown(folder.providers))")
+        }
+        if !configuration.isGiven(Self.clientsFile) {
+            parts.append("OpenID client: \(DevelopmentClients.clientID), in \(StackFolder.shown(folder.clients))")
         }
         if !configuration.isGiven(Self.dialectsName) {
             parts.append("Dialects: \(Self.dialects.joined(separator: ", "))")
