@@ -13,6 +13,8 @@ struct Gateway: Sendable {
     let rateLimit: RateLimit
     /// Apple by web; nil where it is off, and then its routes don't exist.
     let webSignIn: WebSignIn?
+    /// The pages that sign in, and OpenID Connect by them; nil where they are off, and then their routes don't exist.
+    let signInPages: SignInPages?
     let dialects: DialectSettings
     /// Who may ask about tokens; nil where nobody may, and then there is no route for it.
     let introspectionClients: IntrospectionClients?
@@ -29,6 +31,7 @@ struct Gateway: Sendable {
         backends: Backends,
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
+        signInPages: SignInPages? = nil,
         dialects: DialectSettings = .init(),
         introspectionClients: IntrospectionClients? = nil,
         methodsPageAddress: String? = nil,
@@ -41,6 +44,7 @@ struct Gateway: Sendable {
         let rateLimit = RateLimit(rateLimit)
         self.rateLimit = rateLimit
         self.webSignIn = webSignIn
+        self.signInPages = signInPages
         self.dialects = dialects
         self.introspectionClients = introspectionClients
         self.methodsPageAddress = methodsPageAddress
@@ -84,7 +88,7 @@ struct Gateway: Sendable {
             GetAvatarRoute.endpoint(methods),
             WatchGroupsRoute.endpoint(methods),
             GetKeySetRoute.endpoint(methods),
-            GetServerMetadataRoute.endpoint(methods, hasIntrospection: introspectionClients != nil),
+            GetServerMetadataRoute.endpoint(methods, metadata),
             IntrospectTokenRoute.endpoint(methods, introspectionClients),
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
@@ -96,10 +100,20 @@ struct Gateway: Sendable {
                 FinishAppleByWebRoute.endpoint(authentication, webSignIn),
             ]
         }
+        if let signInPages {
+            let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods)
+            endpoints.append(GetOpenIDConfigurationRoute.endpoint(methods, metadata))
+            endpoints += parts.endpoints
+        }
         endpoints += dialects.endpoints(
             DialectParts(backends: backends, methods: methods)
         )
         return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
+    }
+
+    /// What the metadata documents say of this gateway.
+    private var metadata: ServerMetadata {
+        ServerMetadata(hasIntrospection: introspectionClients != nil, pages: signInPages)
     }
 
     /// The operations that the document and the page of methods list: introspection only where clients are configured for it.
@@ -144,11 +158,13 @@ struct Gateway: Sendable {
     ) -> RouteHandler {
         let dialects = dialects
         let hasPages = webSignIn != nil
+        let hasSignInPages = signInPages != nil
         let endpoints = endpoints
         var routes = endpoints.map(\.route)
         if let methodsPageAddress {
             routes.append(MethodsPage(described(endpoints), address: methodsPageAddress).route)
         }
+        if signInPages != nil { routes += PageAsset.allCases.map(\.route) }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
@@ -160,7 +176,8 @@ struct Gateway: Sendable {
             log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
-                switch request.uri.path {
+                if hasSignInPages, let response = OpenIDParts.response(to: request, telling: problem) { return response }
+                return switch request.uri.path {
                 case WebSignIn.callbackPath where hasPages: FinishAppleByWebRoute.page(telling: problem)
                 case IntrospectTokenRoute.path: OAuthError(problem).response
                 case ReceiveGoogleNoticeRoute.path: SecurityEventError(problem).response

@@ -71,6 +71,7 @@ public struct GatewayServer: ProgramServer {
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,
             webSignIn: settings.webSignIn,
+            signInPages: settings.signInPages,
             dialects: settings.dialects,
             introspectionClients: settings.introspectionClients,
             methodsPageAddress: settings.methodsPageAddress,

@@ -13,6 +13,7 @@ struct Backends: Sendable {
     }
 
     let identity: IdentityServiceClient
+    let oauth: OAuthServiceClient
     let profile: ProfileServiceClient
     let groups: GroupServiceClient
     let invites: InvitesServiceClient
@@ -21,6 +22,7 @@ struct Backends: Sendable {
     /// The services behind three channels, which stay the caller's to close.
     init(identity: any ClientChannel, profile: any ClientChannel, invites: any ClientChannel) {
         self.identity = IdentityServiceClient(identity)
+        oauth = OAuthServiceClient(identity)
         self.profile = ProfileServiceClient(profile)
         groups = GroupServiceClient(invites)
         self.invites = InvitesServiceClient(invites)

@@ -40,5 +40,16 @@ extension GatewayKeys {
             + "request of another origin is rejected."
     )
 
-    static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState, methodsPage]
+    static let signInPages = ConfigurationKey.bool(
+        "VESTIBULE_GATEWAY_SIGN_IN_PAGES",
+        default: false,
+        help:
+            "Whether the gateway has pages that sign users in and the OpenID Connect endpoints below /oauth2, for the "
+            + "clients of VESTIBULE_IDENTITY_CLIENTS_FILE. It needs VESTIBULE_GATEWAY_PUBLIC_URL, which each provider "
+            + "must know with /sign-in/{provider}/callback as a redirect URI."
+    )
+
+    static let browsers: [any AnyConfigurationKey] = [
+        publicURL, origins, appURLs, appleWithoutState, methodsPage, signInPages,
+    ]
 }

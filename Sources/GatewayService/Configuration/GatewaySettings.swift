@@ -16,6 +16,8 @@ struct GatewaySettings: Sendable {
     let introspectionClients: IntrospectionClients?
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
+    /// The pages that sign in; nil where they are off.
+    let signInPages: SignInPages?
     /// The address that the page of methods shows where a request says none; nil where there is no such page.
     let methodsPageAddress: String?
     /// Where uploaded avatars are, and how large they may be.
@@ -29,6 +31,7 @@ struct GatewaySettings: Sendable {
     init(_ configuration: Configuration) throws(ConfigurationErrors) {
         var faults = Self.faults(configuration)
         let webSignIn = WebSignIn.read(configuration, &faults)
+        let signInPages = SignInPages.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
         let introspectionClients = faults.collect { () throws(ConfigurationErrors) in
             guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }
@@ -43,6 +46,7 @@ struct GatewaySettings: Sendable {
         routes.crossOriginSetting = showsMethods ? GatewayKeys.origins.name : nil
         self.routes = routes
         self.webSignIn = webSignIn
+        self.signInPages = signInPages
         methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
         avatars = AvatarAddress(
             publicURL: configuration[GatewayKeys.publicURL] ?? "",

@@ -26,7 +26,8 @@ final class RateLimit: Sendable {
     }
 
     /// The paths of ``Policy/auth`` begin with one of these: ours and those of the dialects.
-    static let pathPrefixes = ["/auth/"] + Dialect.allCases.map(\.signInPrefix).filter { !$0.hasPrefix("/auth/") }
+    static let pathPrefixes =
+        ["/auth/", "/oauth2/", "/sign-in/"] + Dialect.allCases.map(\.signInPrefix).filter { !$0.hasPrefix("/auth/") }
     /// The limit of a /48 as a multiple of that of a /64. A site has a /48 and would be 65,536 clients otherwise; but
     /// a mobile network may serve as many phones from one.
     static let siteFactor = 16.0

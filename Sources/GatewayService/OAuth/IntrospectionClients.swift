@@ -7,8 +7,6 @@ import ServiceKit
 struct IntrospectionClients: Sendable {
     /// The most clients.
     static let countMax = 64
-    /// The longest field that is looked at, in bytes.
-    static let fieldBytesMax = 1024
 
     /// SHA-256 of each client's secret. Secrets are random and long, so that a fast hash tells nothing of them.
     private let digests: [String: [UInt8]]
@@ -17,7 +15,7 @@ struct IntrospectionClients: Sendable {
     ///
     /// - Throws: 401 without credentials and for wrong ones, which differ in nothing that a stranger could learn from.
     func check(_ headers: RequestFields) throws(Problem) {
-        guard let shown = Self.credentials(headers[.authorization]) else { throw Self.refusal }
+        guard let shown = BasicCredentials(headers[.authorization]) else { throw Self.refusal }
         let digest = SHA256.hash(shown.secret)
         // Of a client that isn't there a digest is compared as well, so that it takes as long.
         let expected = digests[shown.id] ?? [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -31,25 +29,6 @@ struct IntrospectionClients: Sendable {
         detail: "This path needs the credentials of a client that is configured for it.",
         headers: [.wwwAuthenticate: #"Basic realm="vestibule introspection", charset="UTF-8""#]
     )
-
-    /// Id and secret of a Basic field: each form-encoded (RFC 6749 section 2.3.1), a colon between, all in base64.
-    private static func credentials(_ field: String?) -> (id: String, secret: String)? {
-        guard let field, field.utf8.count <= fieldBytesMax else { return nil }
-        let parts = field.split(separator: " ", omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "basic" else { return nil }
-        var text = parts[1].replacing("+", with: "-").replacing("/", with: "_")
-        while text.hasSuffix("=") { text.removeLast() }
-        guard let bytes = Base64URL.decode(text), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            let id = decoded(bytes[..<colon]), let secret = decoded(bytes[(colon + 1)...])
-        else { return nil }
-        return (id, secret)
-    }
-
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
-        // As the value of a form's field, which no `&` may end.
-        guard !bytes.contains(UInt8(ascii: "&")) else { return nil }
-        return try? FormFields(parsing: Array("v=".utf8) + bytes)["v"]
-    }
 }
 
 extension IntrospectionClients {

@@ -43,8 +43,8 @@ enum RouteExamples {
             return example
         }
 
-        static func form(_ body: String) -> Example {
-            var example = Example(body: body)
+        static func form(_ body: String, _ target: String? = nil) -> Example {
+            var example = Example(target, body: body)
             example.bodyType = "application/x-www-form-urlencoded"
             return example
         }
@@ -87,6 +87,19 @@ enum RouteExamples {
         "receiveGoogleNotice": .text("'$NOTICE'", ReceiveGoogleNoticeRoute.contentType),
         "introspectToken": .client("token='$ACCESS'"),
         "getServerMetadata": .init(),
+        "getOpenIDConfiguration": .init(),
+        "authorize": .init("/oauth2/authorize?client_id=$CLIENT_ID&response_type=code&scope=openid"),
+        "authorizeByForm": .form("client_id='$CLIENT_ID'&response_type=code&scope=openid"),
+        "continueAuthorization": .init("/oauth2/authorize/continue?request=$REQUEST"),
+        "beginSignIn": .init("/sign-in/apple?request=$REQUEST"),
+        "finishSignIn": .form("error=user_cancelled_authorize", "/sign-in/apple/callback"),
+        "issueTokens": .client("grant_type=authorization_code&code='$CODE'"),
+        "pushAuthorization": .client("response_type=code&scope=openid"),
+        "revokeToken": .client("token='$REFRESH'"),
+        "getUserInfo": .user(),
+        "getUserInfoByForm": .form("access_token='$ACCESS'"),
+        "endBrowserSession": .init(),
+        "endBrowserSessionByForm": .form("client_id='$CLIENT_ID'"),
         "refreshSession": .init(body: #"{"refresh_token":"'$REFRESH'"}"#),
         "linkProvider": .user("/auth/identities/google", body: google),
         "beginAppleByWeb": .init("/auth/apple/start?code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"),

@@ -41,13 +41,40 @@ package struct Authentication: Sendable {
         return (watching, session.callerProofs)
     }
 
+    /// A user, and what the OAuth client was granted that the token was issued to.
+    struct Granted: Sendable {
+        let user: SignedInUser
+        let userID: String
+        /// None for a token of another app.
+        let scopes: Set<Substring>
+    }
+
+    /// As ``user(_:isChange:in:)``, by a token that may come in a form.
+    func granted(_ token: String, _ caller: Caller) async throws -> Granted {
+        let session = try await session(token, caller, isChange: false, in: nil)
+        return Granted(
+            user: SignedInUser(caller: caller, isChange: false, proofs: session.callerProofs),
+            userID: session.userID,
+            scopes: Set(session.scope.split(separator: " "))
+        )
+    }
+
     private func session(
         _ caller: Caller,
         isChange: Bool,
         in dialect: Dialect?
     ) async throws -> IdentityV1.CheckSessionResponse {
+        try await session(Self.requiredToken(caller.headers), caller, isChange: isChange, in: dialect)
+    }
+
+    private func session(
+        _ token: String,
+        _ caller: Caller,
+        isChange: Bool,
+        in dialect: Dialect?
+    ) async throws -> IdentityV1.CheckSessionResponse {
         var call = IdentityV1.CheckSessionRequest()
-        call.accessToken = try Self.requiredToken(caller.headers)
+        call.accessToken = token
         call.dialect = dialect?.rawValue ?? ""
         let session = try await identity.checkSession(call, options: caller.callOptions())
         try rateLimit.admit(account: session.userID, isChange: isChange)
@@ -90,15 +117,24 @@ package struct Authentication: Sendable {
         switch header.withUnsafeBufferPointer(Self.credentials) {
         case .otherScheme: return nil
         case .token(let token): return token
-        case .malformed:
-            throw Problem(
-                .unauthorized,
-                code: "ACCESS_TOKEN_INVALID",
-                detail: "The access token is not valid.",
-                headers: [.wwwAuthenticate: invalidTokenChallenge]
-            )
+        case .malformed: throw invalidToken
         }
     }
+
+    /// The bearer token of a form (RFC 6750 section 2.2).
+    ///
+    /// - Throws: 401 for one that cannot be one.
+    static func token(ofForm token: String) throws(Problem) -> String {
+        guard 1...tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy(isTokenByte) else { throw invalidToken }
+        return token
+    }
+
+    private static let invalidToken = Problem(
+        .unauthorized,
+        code: "ACCESS_TOKEN_INVALID",
+        detail: "The access token is not valid.",
+        headers: [.wwwAuthenticate: invalidTokenChallenge]
+    )
 
     private enum Credentials {
         case otherScheme

@@ -1,5 +1,4 @@
 import HTTPJSON
-import HTTPTypes
 import JOSE
 
 /// The cookie of a browser that began Apple by web: the state that Apple gives back, so that nobody makes a browser finish what
@@ -11,8 +10,6 @@ struct WebSignInCookie: Sendable, Hashable {
     static let name = "__Host-vestibule-apple"
     /// How long a sign-in may take, in seconds: as long as identity's state.
     static let maxAgeSeconds = 600
-    /// The longest value that is looked at, in bytes: what browsers keep at most.
-    private static let bytesMax = 4096
 
     /// Identity's state.
     let state: String
@@ -26,14 +23,7 @@ struct WebSignInCookie: Sendable, Hashable {
 
     /// The cookie of a request; nil if there is none, or more than one of the name.
     init?(_ request: Request) {
-        var values: [Substring] = []
-        for header in request.headers[values: .cookie] {
-            for pair in header.split(separator: ";") {
-                let pair = pair.drop { $0 == " " }
-                if pair.hasPrefix("\(Self.name)=") { values.append(pair.dropFirst(Self.name.utf8.count + 1)) }
-            }
-        }
-        guard values.count == 1, let value = values.first, value.utf8.count <= Self.bytesMax,
+        guard let value = request.cookie(Self.name),
             let dot = value.lastIndex(of: "."),
             let bytes = Base64URL.decode(value[value.index(after: dot)...]),
             let url = String(validating: bytes, as: UTF8.self)

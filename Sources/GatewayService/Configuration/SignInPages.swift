@@ -1,0 +1,47 @@
+import HTTPJSON
+import ServiceKit
+
+/// The pages that sign in, and OpenID Connect by them, as they are configured.
+struct SignInPages: Sendable, Hashable {
+    /// Scheme, host and port by which browsers reach the gateway.
+    let origin: String
+
+    /// Whether browsers come by http, which only the machine that they run on may.
+    var isClear: Bool { origin.hasPrefix("http://") }
+
+    /// The pages below an origin; nil for http of another machine, whose cookies anybody on the way could read.
+    init?(origin: String) {
+        guard CrossOrigin.isOrigin(origin) else { return nil }
+        let host = origin.drop { $0 != ":" }.dropFirst("://".count)
+        let isLoopback = ["127.0.0.1", "localhost", "[::1]"].contains { host == $0 || host.hasPrefix("\($0):") }
+        guard origin.hasPrefix("https://") || origin.hasPrefix("http://") && isLoopback else { return nil }
+        self.origin = origin
+    }
+}
+
+extension SignInPages {
+    /// The pages of a configuration; nil if they are off.
+    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationError]) -> SignInPages? {
+        guard configuration[GatewayKeys.signInPages] else { return nil }
+        guard let url = configuration[GatewayKeys.publicURL] else {
+            faults.append(
+                ConfigurationError(
+                    key: GatewayKeys.publicURL.name,
+                    problem: "is needed with \(GatewayKeys.signInPages.name): providers send browsers back to it"
+                )
+            )
+            return nil
+        }
+        let pages = SignInPages(origin: url.hasSuffix("/") ? String(url.dropLast()) : url)
+        if pages == nil {
+            faults.append(
+                ConfigurationError(
+                    key: GatewayKeys.publicURL.name,
+                    problem: "must be scheme, host and port alone with \(GatewayKeys.signInPages.name), of https, or of http at "
+                        + "127.0.0.1, [::1] or localhost"
+                )
+            )
+        }
+        return pages
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPJSON
+import JOSE
+
+/// What services that take our tokens, and OpenID clients, need to know: one document at two paths (RFC 8414, OpenID Connect
+/// Discovery 1.0).
+struct ServerMetadata: Sendable {
+    /// Whether there is a route that describes tokens.
+    let hasIntrospection: Bool
+    /// The pages that sign in; nil without, and then there is no endpoint to sign in by.
+    let pages: SignInPages?
+    /// The largest key set that is read, in bytes.
+    private static let keySetBytesMax = 65_536
+
+    /// The document.
+    ///
+    /// - Parameter keySet: the key set as identity publishes it, in JSON.
+    func json(issuer: String, keySet: String) -> JSONObject {
+        // Browsers must come by the origin that the cookies are for.
+        let base = pages?.origin ?? (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer)
+        var metadata: JSONObject = [
+            "issuer": .string(issuer), "jwks_uri": .string(base + GetKeySetRoute.operation.path),
+        ]
+        if pages != nil {
+            metadata.add(Self.endpoints(base))
+            metadata["id_token_signing_alg_values_supported"] = .array(Self.algorithms(keySet).map { .string($0) })
+            metadata.add(Self.capabilities)
+        } else {
+            // Left out, they would mean the authorization code grant.
+            metadata["response_types_supported"] = []
+            metadata["grant_types_supported"] = []
+        }
+        if hasIntrospection {
+            metadata["introspection_endpoint"] = .string(base + IntrospectTokenRoute.path)
+            metadata["introspection_endpoint_auth_methods_supported"] = ["client_secret_basic"]
+        }
+        return metadata
+    }
+
+    private static func endpoints(_ base: String) -> JSONObject {
+        [
+            "authorization_endpoint": .string(base + AuthorizeRoute.path),
+            "token_endpoint": .string(base + IssueTokensRoute.path),
+            "userinfo_endpoint": .string(base + UserInfoRoute.path),
+            "revocation_endpoint": .string(base + RevokeTokenRoute.path),
+            "end_session_endpoint": .string(base + EndBrowserSessionRoute.path),
+            "pushed_authorization_request_endpoint": .string(base + PushAuthorizationRoute.path),
+        ]
+    }
+
+    /// Also what would be so without saying it: clients differ in the defaults that they know.
+    private static let capabilities: JSONObject = [
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query", "form_post"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "subject_types_supported": ["public"],
+        "token_endpoint_auth_methods_supported": clientMethods,
+        "revocation_endpoint_auth_methods_supported": clientMethods,
+        "code_challenge_methods_supported": ["S256"],
+        "scopes_supported": ["openid", "profile", "email", "phone", "offline_access"],
+        "claims_supported": [
+            "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid", "name", "preferred_username", "picture",
+            "email", "email_verified", "phone_number", "phone_number_verified",
+        ],
+        "authorization_response_iss_parameter_supported": true,
+        "request_parameter_supported": false,
+        "request_uri_parameter_supported": false,
+        "require_request_uri_registration": false,
+        "claims_parameter_supported": false,
+        "prompt_values_supported": ["none", "login", "select_account"],
+        "display_values_supported": ["page"],
+        "backchannel_logout_supported": false,
+    ]
+
+    private static let clientMethods: JSONValue = ["client_secret_basic", "client_secret_post", "none"]
+
+    /// The algorithms of a key set's keys, each once.
+    private static func algorithms(_ keySet: String) -> [String] {
+        let limits = JSONLimits(bytesMax: keySetBytesMax)
+        let keys = (try? JSONObject(parsing: Array(keySet.utf8), limits: limits))?["keys"]?.array ?? []
+        var algorithms: [String] = []
+        for case let algorithm? in keys.map({ $0.object?["alg"]?.string }) where !algorithms.contains(algorithm) {
+            algorithms.append(algorithm)
+        }
+        return algorithms
+    }
+}
+
+extension JSONObject {
+    fileprivate mutating func add(_ other: JSONObject) {
+        for member in other.members { self[member.name] = member.value }
+    }
+}
+
+extension OpenAPI.Schema {
+    /// What both documents are with pages that sign in.
+    static let openIDConfiguration = object([
+        .required("issuer", .text("What our tokens name as their issuer.", minLength: 1)),
+        .required("authorization_endpoint", .text(minLength: 1)),
+        .required("token_endpoint", .text(minLength: 1)),
+        .required("userinfo_endpoint", .text(minLength: 1)),
+        .required("jwks_uri", .text("Where the key set is.", minLength: 1)),
+        .required("response_types_supported", .list(of: .constant("code"))),
+        .required("subject_types_supported", .list(of: .constant("public"))),
+        .required("id_token_signing_alg_values_supported", .list(of: .text(minLength: 1))),
+    ]).named("OpenIDConfiguration")
+}

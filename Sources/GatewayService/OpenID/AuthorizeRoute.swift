@@ -1,0 +1,145 @@
+import API
+import HTTPJSON
+import HTTPTypes
+
+/// `GET` and `POST /oauth2/authorize`, and `GET /oauth2/authorize/continue`: the authorization endpoint (RFC 6749 section 3.1), and
+/// where it goes on once the user has signed in.
+///
+/// A form of another site comes without the session's cookie, which is SameSite=Lax: its user has to sign in.
+enum AuthorizeRoute {
+    static let path = "/oauth2/authorize"
+    static let continuePath = "/oauth2/authorize/continue"
+    /// The longest sealed request, in bytes.
+    static let requestBytesMax = 3072
+
+    private static let summary = "Asks for an authorization code, by a browser"
+    private static let answers: [Int: OpenAPI.Answer] = [
+        200: .page("The user has to sign in, or the answer is posted to the client (form_post)."),
+        303: .init("To the client with its answer, or to the provider that it asks for."),
+    ]
+
+    static let getOperation = OpenAPI.Operation(
+        .get,
+        path,
+        id: "authorize",
+        tag: .auth,
+        summary: summary,
+        description: "For a browser to visit, not for fetch: OpenID Connect Core section 3.1.2, with PKCE (RFC 7636).",
+        caller: .anyone,
+        parameters: OpenAPI.Parameter.authorization,
+        answers: answers,
+        answersPages: true
+    )
+
+    static let postOperation = OpenAPI.Operation(
+        .post,
+        path,
+        id: "authorizeByForm",
+        tag: .auth,
+        summary: summary,
+        description: "As GET, with the parameters in a form.",
+        caller: .anyone,
+        body: .form(.authorization),
+        answers: answers,
+        answersPages: true
+    )
+
+    static let continueOperation = OpenAPI.Operation(
+        .get,
+        continuePath,
+        id: "continueAuthorization",
+        tag: .auth,
+        summary: "Goes on once the user has signed in",
+        description: "Pages lead here; clients don't.",
+        caller: .anyone,
+        parameters: [.sealedRequest],
+        answers: answers,
+        answersPages: true
+    )
+
+    static func endpoints(_ parts: OpenIDParts) -> [Endpoint] {
+        [getOperation, postOperation].map { operation in
+            Endpoint(operation, isForOtherOrigins: false) { request, context in
+                var call = IdentityV1.AuthorizeRequest()
+                call.parameters = IdentityV1.OAuthParameter.all(try await FormFields(request, context).fields)
+                return try await answer(call, nil, parts, request, context)
+            }
+        } + [
+            Endpoint(continueOperation, isForOtherOrigins: false) { request, context in
+                let query = try FormFields(queryOf: request)
+                var call = IdentityV1.AuthorizeRequest()
+                call.request = try sealedRequest(query)
+                let notice = query["notice"].flatMap(SignInNotice.init(rawValue:))
+                return try await answer(call, notice, parts, request, context)
+            }
+        ]
+    }
+
+    /// The path and query that go on with a request.
+    static func continueAddress(_ request: String, _ notice: SignInNotice? = nil) -> String {
+        let notice = notice.map { "&notice=\($0.rawValue)" } ?? ""
+        return "\(continuePath)?request=\(FormFields.encode(request))\(notice)"
+    }
+
+    /// The sealed request of a query.
+    ///
+    /// - Throws: 400 without one, and for what is too long to be one.
+    static func sealedRequest(_ query: FormFields) throws(Problem) -> String {
+        guard query.repeatedName == nil, let request = query["request"], 1...requestBytesMax ~= request.utf8.count else {
+            throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The address must have one request.")
+        }
+        return request
+    }
+
+    private static func answer(
+        _ call: IdentityV1.AuthorizeRequest,
+        _ notice: SignInNotice?,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> Response {
+        var call = call
+        call.browserToken = parts.pages.sessionCookie.value(request)
+        switch try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome {
+        case .answer(let answer): return ClientRedirect.response(answer)
+        case .signIn(let page):
+            // After a failed try the user chooses: the provider that the client asks for may be down.
+            guard notice == nil, !page.provider.isEmpty else { return Page.signIn(page, notice).response }
+            let address = BeginSignInRoute.address(page.provider, request: page.request)
+            return Response(status: .seeOther, headers: [.location: address])
+        case .failure(let failure):
+            return Page.message(PageText.failed, failure.description_p, status: .badRequest).response
+        case nil: throw Problem.internalError(cause: NoOutcome())
+        }
+    }
+
+    private struct NoOutcome: Error {}
+}
+
+extension OpenAPI.Parameter {
+    fileprivate static let authorization: [Self] = [
+        Self(component: "authorizeClient", name: "client_id", place: .query, schema: .text(maxLength: 255)),
+        Self(component: "authorizeRedirect", name: "redirect_uri", place: .query, schema: .text(maxLength: 2048)),
+        Self(component: "authorizeResponseType", name: "response_type", place: .query, schema: .text(maxLength: 255)),
+        Self(component: "authorizeScope", name: "scope", place: .query, schema: .text(maxLength: 1024)),
+        Self(component: "authorizeState", name: "state", place: .query, schema: .text(maxLength: 1024)),
+    ]
+    static let sealedRequest = Self(
+        component: "sealedRequest",
+        name: "request",
+        place: .query,
+        schema: .text(minLength: 1, maxLength: AuthorizeRoute.requestBytesMax),
+        description: "As the sign-in page has it.",
+        isRequired: true
+    )
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let authorization = object([
+        .optional("client_id", .text(maxLength: 255)),
+        .optional("redirect_uri", .text(maxLength: 2048)),
+        .optional("response_type", .text(maxLength: 255)),
+        .optional("scope", .text(maxLength: 1024)),
+        .optional("state", .text(maxLength: 1024)),
+    ]).named("AuthorizationForm")
+}

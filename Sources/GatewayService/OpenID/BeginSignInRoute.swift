@@ -1,0 +1,93 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `GET /sign-in/{provider}`: sends a browser to the page of a provider, with a cookie that its way back needs.
+enum BeginSignInRoute {
+    static let pathPrefix = "/sign-in/"
+    private static let providerBytesMax = 32
+
+    static let operation = OpenAPI.Operation(
+        .get,
+        "\(pathPrefix){provider}",
+        id: "beginSignIn",
+        tag: .auth,
+        summary: "Sends a browser to a provider's page",
+        description: "The sign-in page leads here; clients don't.",
+        caller: .anyone,
+        parameters: [.signInProvider, .sealedRequest],
+        answers: [303: .init("To the provider's page, or back to the sign-in page if that can't be.")],
+        problems: [.notFound],
+        answersPages: true
+    )
+
+    static func endpoint(_ parts: OpenIDParts) -> Endpoint {
+        Endpoint(operation, isForOtherOrigins: false) { request, context in
+            let provider = try provider(context)
+            let sealed = try AuthorizeRoute.sealedRequest(try FormFields(queryOf: request))
+            let verifier = SignInCookie.makeVerifier()
+            var call = IdentityV1.BeginWebSignInRequest()
+            call.provider = provider
+            call.codeChallenge = Base64URL.encode(SHA256.hash(verifier))
+            call.redirectUri = callbackURL(provider, parts.pages)
+            let begun: IdentityV1.BeginWebSignInResponse
+            do {
+                begun = try await parts.authentication.identity
+                    .beginWebSignIn(call, options: parts.options(request, context))
+            } catch {
+                let problem = Problem(answering: error)
+                problem.note("a sign-in could not begin", context.logger)
+                let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem))
+                return Response(status: .seeOther, headers: [.location: address])
+            }
+            let cookie = SignInCookie(state: begun.state, verifier: verifier, request: sealed)
+            let setting = cookie.value.flatMap {
+                parts.pages.signInCookie.setting($0, maxAgeSeconds: SignInCookie.maxAgeSeconds)
+            }
+            guard let setting else {
+                throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The request is too long for a cookie.")
+            }
+            return Response(status: .seeOther, headers: [.location: begun.authorizationURL, .setCookie: setting])
+        }
+    }
+
+    /// The path and query of a provider's button.
+    static func address(_ provider: String, request: String) -> String {
+        "\(pathPrefix)\(FormFields.encode(provider))?request=\(FormFields.encode(request))"
+    }
+
+    /// Where a provider posts to.
+    static func callbackURL(_ provider: String, _ pages: SignInPages) -> String {
+        "\(pages.origin)\(pathPrefix)\(provider)/callback"
+    }
+
+    /// The provider of a path.
+    ///
+    /// - Throws: 404 for what can't be the name of one.
+    static func provider(_ context: RouteContext) throws(Problem) -> String {
+        let provider = try context.parameters.require("provider")
+        let isName = provider.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+                UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isName, 1...providerBytesMax ~= provider.utf8.count else {
+            throw Problem(.notFound, code: "NOT_FOUND", detail: "There is no such provider.")
+        }
+        return provider
+    }
+}
+
+extension OpenAPI.Parameter {
+    static let signInProvider = Self(
+        component: "signInProvider",
+        name: "provider",
+        place: .path,
+        schema: .text(pattern: "^[a-z0-9_-]{1,32}$"),
+        description: "A configured provider, such as apple."
+    )
+}

@@ -1,0 +1,147 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `GET` and `POST /oauth2/logout`: ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
+///
+/// Only a form of our own page, by a random value that it and a cookie have, counts as the user's confirmation. A client's form comes
+/// without the session's cookie; by a GET with its parameters the browser sends the cookie along.
+enum EndBrowserSessionRoute {
+    static let path = "/oauth2/logout"
+    /// How long the page that asks may stay open, in seconds.
+    private static let confirmationSeconds: Int64 = 600
+    private static let valueByteCount = 32
+    /// The longest query that a form is sent on as, in bytes.
+    private static let queryBytesMax = 6144
+    private static let confirmedName = "confirmed"
+    private static let valueName = "sign_out_value"
+
+    private static let summary = "Ends the browser's session"
+    private static let answers: [Int: OpenAPI.Answer] = [
+        200: .page("The user is signed out, or has to confirm it."), 303: .init("Back to the client."),
+    ]
+
+    static let getOperation = OpenAPI.Operation(
+        .get,
+        path,
+        id: "endBrowserSession",
+        tag: .auth,
+        summary: summary,
+        description: "For a browser to visit, not for fetch: OpenID Connect RP-Initiated Logout 1.0.",
+        caller: .anyone,
+        answers: answers,
+        answersPages: true
+    )
+
+    static let postOperation = OpenAPI.Operation(
+        .post,
+        path,
+        id: "endBrowserSessionByForm",
+        tag: .auth,
+        summary: summary,
+        description: "As GET, with the parameters in a form.",
+        caller: .anyone,
+        body: .form(.endSession),
+        answers: answers,
+        answersPages: true
+    )
+
+    static func endpoints(_ parts: OpenIDParts) -> [Endpoint] {
+        [getOperation, postOperation].map { operation in
+            Endpoint(operation, isForOtherOrigins: false) { request, context in
+                let form = try await FormFields(request, context)
+                let token = parts.pages.sessionCookie.value(request)
+                let parameters = form.fields.filter { $0.name != confirmedName && $0.name != valueName }
+                if request.method == .post, token.isEmpty { return try sentOn(parameters) }
+                let isConfirmed = isConfirmed(form, request, parts)
+                var call = IdentityV1.EndBrowserSessionRequest()
+                call.parameters = IdentityV1.OAuthParameter.all(parameters)
+                call.browserToken = token
+                call.isConfirmed = isConfirmed
+                let ended = try await parts.oauth.endBrowserSession(call, options: parts.options(request, context))
+                if ended.hasFailure {
+                    return Page.message(PageText.failed, ended.failure.description_p, status: .badRequest).response
+                }
+                if ended.needsConfirmation { return try question(parameters, parts) }
+                var response = response(ended, isConfirmed: isConfirmed)
+                let cookies = [parts.pages.signOutCookie.clearing]
+                response.headers[values: .setCookie] =
+                    token.isEmpty ? cookies : [parts.pages.sessionCookie.clearing] + cookies
+                return response
+            }
+        }
+    }
+
+    /// Whether the request is of our page's form: another site can neither read nor set its cookie.
+    private static func isConfirmed(_ form: FormFields, _ request: Request, _ parts: OpenIDParts) -> Bool {
+        let kept = parts.pages.signOutCookie.value(request)
+        guard request.method == .post, form[confirmedName] == "yes", form.repeatedName == nil, !kept.isEmpty else {
+            return false
+        }
+        return ConstantTime.areEqual(form[valueName] ?? "", kept)
+    }
+
+    private static func sentOn(_ parameters: [(name: String, value: String)]) throws(Problem) -> Response {
+        let address = ClientRedirect.address(path, adding: parameters)
+        guard address.utf8.count <= queryBytesMax else {
+            throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The form is too long.")
+        }
+        return Response(status: .seeOther, headers: [.location: address])
+    }
+
+    private static func question(
+        _ parameters: [(name: String, value: String)],
+        _ parts: OpenIDParts
+    ) throws(Problem) -> Response {
+        let value = Base64URL.encode(SecureRandom.bytes(valueByteCount))
+        var response = Page.signOut(parameters + [(confirmedName, "yes"), (valueName, value)]).response
+        response.headers[.setCookie] = parts.pages.signOutCookie.setting(value, maxAgeSeconds: confirmationSeconds)
+        return response
+    }
+
+    /// After a form of ours the browser follows a link: some apply the page's `form-action` to where the form's answer redirects.
+    private static func response(_ ended: IdentityV1.EndBrowserSessionResponse, isConfirmed: Bool) -> Response {
+        guard !ended.redirectUri.isEmpty else {
+            return Page.message(PageText.signedOut, PageText.signedOutText).response
+        }
+        let parameters = ended.state.isEmpty ? [] : [(name: "state", value: ended.state)]
+        let address = ClientRedirect.address(ended.redirectUri, adding: parameters)
+        if isConfirmed { return Page.signedOut(to: address).response }
+        return Response(status: .seeOther, headers: [.location: address])
+    }
+}
+
+extension Page {
+    /// Asks whether the user wants to sign out.
+    fileprivate static func signOut(_ fields: [(name: String, value: String)]) -> Page {
+        Page(
+            title: PageText.signOut,
+            content: """
+                <p>\(PageText.signOutText)</p>
+                <form method="post" action="\(EndBrowserSessionRoute.path)">
+                \(hiddenFields(fields))
+                <button class="strong" type="submit">\(PageText.signOutButton)</button>
+                </form>
+                """
+        )
+    }
+
+    /// Leads back to a client.
+    fileprivate static func signedOut(to address: String) -> Page {
+        let address = HTMLText.escaped(address)
+        return Page(
+            title: PageText.signedOut,
+            content: "<p><a class=\"button forward\" href=\"\(address)\">\(PageText.signedOutForward)</a></p>"
+        )
+    }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let endSession = object([
+        .optional("id_token_hint", .text("An ID token of the user.", maxLength: 8192)),
+        .optional("client_id", .text(maxLength: 255)),
+        .optional("post_logout_redirect_uri", .text(maxLength: 2048)),
+        .optional("state", .text(maxLength: 1024)),
+    ]).named("EndSessionForm")
+}

@@ -1,0 +1,97 @@
+import API
+import HTTPJSON
+import HTTPTypes
+
+/// `POST /sign-in/{provider}/callback`: takes what a provider posts, opens a session for the browser, and goes on with the client's
+/// request. Every sign-in opens a session of its own, whatever cookie the browser had.
+enum FinishSignInRoute {
+    static let operation = OpenAPI.Operation(
+        .post,
+        "\(BeginSignInRoute.pathPrefix){provider}/callback",
+        id: "finishSignIn",
+        tag: .auth,
+        summary: "Takes what a provider posts, and signs the browser in",
+        description: "The provider's form_post. The state must be that of the browser's cookie.",
+        caller: .anyone,
+        parameters: [.signInProvider],
+        body: .form(.providerForm),
+        answers: [303: .init("Goes on with the client's request, or to the sign-in page with a reason.")],
+        problems: [.notFound],
+        answersPages: true
+    )
+
+    static func endpoint(_ parts: OpenIDParts) -> Endpoint {
+        Endpoint(operation, isForOtherOrigins: false) { request, context in
+            let provider = try BeginSignInRoute.provider(context)
+            let form = try await ProviderForm(request, context)
+            guard let cookie = SignInCookie(parts.pages.signInCookie.value(request)),
+                form.isOf(browserState: cookie.state)
+            else { throw ProviderForm.foreignState }
+            if let word = form.error {
+                let isTemporary = word == "server_error" || word == "temporarily_unavailable"
+                let notice: SignInNotice = form.isCancelled ? .cancelled : isTemporary ? .later : .failed
+                return next(cookie, notice, parts)
+            }
+            do {
+                let tokens = try await signIn(provider, form, cookie, parts, request, context)
+                let session = parts.pages.sessionCookie
+                    .setting(tokens.singleToken, maxAgeSeconds: tokens.expiresInSeconds)
+                guard let session, !tokens.singleToken.isEmpty else { throw Problem.internalError(cause: NoToken()) }
+                return next(cookie, nil, parts, session: session)
+            } catch {
+                let problem = Problem(answering: error)
+                problem.note("a sign-in by a page failed", context.logger)
+                return next(cookie, SignInNotice(problem), parts)
+            }
+        }
+    }
+
+    private static func signIn(
+        _ provider: String,
+        _ form: ProviderForm,
+        _ cookie: SignInCookie,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> IdentityV1.SessionTokens {
+        let identity = parts.authentication.identity
+        let finish = form.finishRequest(
+            provider: provider,
+            browserState: cookie.state,
+            redirectURI: BeginSignInRoute.callbackURL(provider, parts.pages)
+        )
+        let tickets = try await identity.finishWebSignIn(finish, options: parts.options(request, context))
+        var call = IdentityV1.SignInRequest()
+        call.provider = provider
+        call.idToken = tickets.idTokenTicket
+        call.authorizationCode = tickets.codeTicket
+        call.codeVerifier = cookie.verifier
+        call.deviceName = DeviceName.of(userAgent: request.headers[.userAgent] ?? "")
+        call.tokenStyle = .browser
+        return try await identity.signIn(call, options: parts.options(request, context)).tokens
+    }
+
+    /// Goes on with the client's request by a GET of our own site, which brings the session's cookie along.
+    private static func next(
+        _ cookie: SignInCookie,
+        _ notice: SignInNotice?,
+        _ parts: OpenIDParts,
+        session: String? = nil
+    ) -> Response {
+        var headers: HTTPFields = [.location: AuthorizeRoute.continueAddress(cookie.request, notice)]
+        headers[values: .setCookie] = [parts.pages.signInCookie.clearing] + (session.map { [$0] } ?? [])
+        return Response(status: .seeOther, headers: headers)
+    }
+
+    private struct NoToken: Error {}
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let providerForm = object([
+        .optional("state", .text("As the provider got it.")),
+        .optional("id_token", .text("The provider's ID token.")),
+        .optional("code", .text("The provider's authorization code.", maxLength: 2048)),
+        .optional("user", .text("JSON, from Apple the first time only: name and email.")),
+        .optional("error", .text("In the place of all the others but state.")),
+    ]).named("ProviderForm")
+}

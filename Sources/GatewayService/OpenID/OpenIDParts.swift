@@ -1,0 +1,74 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import RPC
+
+/// What the OpenID endpoints and the pages that sign in answer with.
+struct OpenIDParts: Sendable {
+    let pages: SignInPages
+    let oauth: OAuthServiceClient
+    let methods: AppMethods
+
+    var authentication: Authentication { methods.authentication }
+
+    /// Every route but the metadata's.
+    var endpoints: [Endpoint] {
+        AuthorizeRoute.endpoints(self) + EndBrowserSessionRoute.endpoints(self) + UserInfoRoute.endpoints(self) + [
+            BeginSignInRoute.endpoint(self),
+            FinishSignInRoute.endpoint(self),
+            IssueTokensRoute.endpoint(self),
+            PushAuthorizationRoute.endpoint(self),
+            RevokeTokenRoute.endpoint(self),
+        ]
+    }
+
+    /// What calls are made with: the client's address goes along, since identity limits it over all replicas.
+    func options(_ request: Request, _ context: RouteContext) -> CallOptions {
+        authentication.callOptionsWithAddress(.route(request, context))
+    }
+
+    /// The response that tells a problem at one of these paths; nil where problems are told as elsewhere.
+    static func response(to request: Request, telling problem: Problem) -> Response? {
+        let path = request.uri.path
+        return switch path {
+        case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path: ClientForm.response(telling: problem)
+        case AuthorizeRoute.path, AuthorizeRoute.continuePath, EndBrowserSessionRoute.path: Page.response(telling: problem)
+        default: path.hasPrefix(BeginSignInRoute.pathPrefix) ? Page.response(telling: problem) : nil
+        }
+    }
+}
+
+extension IdentityV1.OAuthParameter {
+    /// The parameters of a form or a query, in their order.
+    static func all(_ fields: [(name: String, value: String)]) -> [IdentityV1.OAuthParameter] {
+        fields.map { field in
+            var parameter = IdentityV1.OAuthParameter()
+            (parameter.name, parameter.value) = (field.name, field.value)
+            return parameter
+        }
+    }
+}
+
+extension FormFields {
+    /// The fields of a request: of its query, or by POST of its form.
+    ///
+    /// - Throws: 400 for a malformed query, and as `form` does.
+    init(_ request: Request, _ context: RouteContext) async throws {
+        if request.method == .post {
+            self = try await context.form(request)
+        } else {
+            self = try FormFields(queryOf: request)
+        }
+    }
+
+    /// The fields of a request's query.
+    ///
+    /// - Throws: 400 for a malformed one.
+    init(queryOf request: Request) throws(Problem) {
+        do {
+            self = try FormFields(parsing: (request.uri.query ?? "").utf8)
+        } catch {
+            throw Problem(.badRequest, code: "FORM_MALFORMED", detail: "The query is malformed.", cause: error)
+        }
+    }
+}

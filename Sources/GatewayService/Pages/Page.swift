@@ -1,0 +1,69 @@
+import HTTPJSON
+import HTTPTypes
+
+/// A page for people: a card with a heading. Style and script come from the gateway's own files, and nothing else may be loaded, run
+/// or framed.
+struct Page: Sendable {
+    /// The heading, and the title of the window.
+    let title: String
+    /// What stands below the heading: HTML, in which all text of strangers is escaped.
+    var content = ""
+    var status = HTTPResponse.Status.ok
+    /// Where forms may be sent besides the gateway: a source of Content-Security-Policy.
+    var formTarget: String?
+
+    /// A page with one paragraph.
+    static func message(_ title: String, _ text: String, status: HTTPResponse.Status = .ok) -> Page {
+        Page(title: title, content: "<p>\(HTMLText.escaped(text))</p>", status: status)
+    }
+
+    /// A page about a problem, for which the user is asked to try again, or to go back to the app.
+    static func response(telling problem: Problem) -> Response {
+        let text = problem.mayPass ? PageText.tryAgain : PageText.goBack
+        return problem.page(message(PageText.failed, text, status: problem.pageStatus).response)
+    }
+
+    /// The response.
+    var response: Response {
+        let title = HTMLText.escaped(title)
+        let html = """
+            <!doctype html>
+            <html lang="\(PageText.language)">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(title)</title>
+            <link rel="stylesheet" href="\(PageAsset.style.address)">
+            <script type="module" src="\(PageAsset.script.address)"></script>
+            </head>
+            <body>
+            <main>
+            <h1>\(title)</h1>
+            \(content)
+            </main>
+            </body>
+            </html>
+
+            """
+        let headers: HTTPFields = [
+            .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy, .cacheControl: "no-store",
+            .referrerPolicy: "no-referrer",
+        ]
+        return Response(status: status, headers: headers, body: ResponseBody(html))
+    }
+
+    private var policy: String {
+        let formTarget = formTarget.map { " \($0)" } ?? ""
+        return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'\(formTarget); "
+            + "base-uri 'none'; frame-ancestors 'none'"
+    }
+
+    /// Fields of a form that the user doesn't see.
+    static func hiddenFields(_ fields: [(name: String, value: String)]) -> String {
+        fields.map { field in
+            let (name, value) = (HTMLText.escaped(field.name), HTMLText.escaped(field.value))
+            return "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+        }.joined(separator: "\n")
+    }
+}

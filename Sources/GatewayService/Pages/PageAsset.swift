@@ -1,0 +1,66 @@
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// A file that the pages load.
+enum PageAsset: CaseIterable, Sendable {
+    case style
+    case script
+
+    /// How long a browser keeps a file whose address has its hash, in seconds.
+    private static let maxAgeSeconds = 31_536_000
+
+    /// The path and a query with the file's hash, so that a new file has a new address.
+    var address: String { Self.addresses[self] ?? path }
+
+    /// The file's route. It is in no description, since only the pages load it.
+    var route: Route {
+        Route(.get, path, isForOtherOrigins: false, atOnce: { request, _ in response(query: request.uri.query) })
+    }
+
+    private func response(query: String?) -> Response {
+        // Under an old address there may be an old file somewhere, and it is kept by nobody.
+        let isCurrent = query.map { "\(path)?\($0)" == address } ?? false
+        let headers: HTTPFields = [
+            .contentType: type,
+            .cacheControl: isCurrent ? "public, max-age=\(Self.maxAgeSeconds), immutable" : "no-cache",
+        ]
+        return Response(status: .ok, headers: headers, body: ResponseBody(text))
+    }
+
+    private static let addresses = Dictionary(
+        uniqueKeysWithValues: allCases.map { asset in
+            (asset, "\(asset.path)?v=\(Base64URL.encode(SHA256.hash(asset.text).prefix(12)))")
+        }
+    )
+
+    private var path: String {
+        switch self {
+        case .style: "/pages/style.css"
+        case .script: "/pages/page.js"
+        }
+    }
+
+    private var type: String {
+        switch self {
+        case .style: "text/css; charset=utf-8"
+        case .script: "text/javascript; charset=utf-8"
+        }
+    }
+
+    private var text: String {
+        switch self {
+        case .style: PageStyle.text
+        case .script: Self.scriptText
+        }
+    }
+
+    /// Without it, the user presses the button or follows the link.
+    private static let scriptText = """
+        // Sends the form that carries an answer to an app, and follows the link that leads back to one.
+        document.querySelector("form.forward")?.requestSubmit();
+        const link = document.querySelector("a.forward");
+        if (link) location.replace(link.href);
+
+        """
+}

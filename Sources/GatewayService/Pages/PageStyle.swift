@@ -1,0 +1,41 @@
+/// The look of the pages: a card in the middle, in the fonts of the system, light or dark as the user has it.
+enum PageStyle {
+    static let text = """
+        :root {
+          color-scheme: light dark;
+          --page: #f4f4f6; --card: #fff; --text: #1b1b1f; --quiet: #55555f; --line: #d0d0d8;
+          --strong: #000; --on-strong: #fff; --focus: #2457d6; --notice: #fdf1dc;
+        }
+        @media (prefers-color-scheme: dark) {
+          :root {
+            --page: #121215; --card: #1d1d22; --text: #f1f1f4; --quiet: #b3b3bd; --line: #46464f;
+            --strong: #fff; --on-strong: #000; --focus: #8fb0ff; --notice: #3d3115;
+          }
+        }
+        * { box-sizing: border-box; }
+        body {
+          margin: 0; min-height: 100vh; min-height: 100dvh; display: grid; place-items: center; padding: 1rem;
+          background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif;
+        }
+        main {
+          width: 100%; max-width: 25rem; padding: 2rem 1.5rem; background: var(--card);
+          border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere;
+        }
+        h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance; }
+        p { margin: 0 0 1rem; color: var(--quiet); }
+        p.notice { padding: .75rem 1rem; border-radius: .5rem; background: var(--notice); color: var(--text); }
+        ul { margin: 0; padding: 0; list-style: none; }
+        li + li { margin-top: .75rem; }
+        a.button, button {
+          display: flex; align-items: center; justify-content: center; width: 100%; min-height: 2.75rem;
+          padding: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--card);
+          color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
+          transition: opacity .15s;
+        }
+        a.strong, button.strong { border-color: var(--strong); background: var(--strong); color: var(--on-strong); }
+        a.button:hover, button:hover { opacity: .85; }
+        a:focus-visible, button:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+        @media (prefers-reduced-motion: reduce) { * { transition: none !important; } }
+
+        """
+}
