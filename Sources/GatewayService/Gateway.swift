@@ -176,7 +176,7 @@ struct Gateway: Sendable {
             log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
-                if hasSignInPages, let response = OpenIDParts.response(to: request, telling: problem) { return response }
+                if hasSignInPages, let page = OpenIDParts.response(to: request, telling: problem) { return page }
                 return switch request.uri.path {
                 case WebSignIn.callbackPath where hasPages: FinishAppleByWebRoute.page(telling: problem)
                 case IntrospectTokenRoute.path: OAuthError(problem).response

@@ -25,6 +25,7 @@ struct MethodsPageTests {
             )
             return TestGateway(
                 webSignIn: webSignIn,
+                signInPages: SignInPages(origin: "https://api.example.com"),
                 dialects: dialects,
                 introspectionClients: try IntrospectionClients(Secret("app:\(String(repeating: "0", count: 64))"))
             ).gateway.endpoints.map(\.operation)

@@ -183,7 +183,8 @@ struct OAuthTests {
     }
 
     @Test func `An issuer with a trailing slash is unchanged`() {
-        let metadata = GetServerMetadataRoute.metadata("https://api.example.com/id/", hasIntrospection: false)
+        let metadata = ServerMetadata(hasIntrospection: false, pages: nil)
+            .json(issuer: "https://api.example.com/id/", keySet: #"{"keys":[]}"#)
         #expect(metadata["issuer"] == "https://api.example.com/id/")
         #expect(metadata["jwks_uri"] == "https://api.example.com/id/.well-known/jwks.json")
     }

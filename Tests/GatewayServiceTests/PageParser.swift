@@ -18,9 +18,9 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "body", "code", "dd", "dl", "dt", "h1", "h2", "h3", "head", "html", "meta", "noscript", "p", "pre",
-        "script",
-        "title",
+        "a", "body", "button", "code", "dd", "dl", "dt", "form", "h1", "h2", "h3", "head", "html", "input", "li",
+        "link",
+        "main", "meta", "noscript", "p", "pre", "script", "title", "ul",
     ]
 
     init(_ html: String) throws {
@@ -48,6 +48,15 @@ struct PageParser {
             rest = rest.dropFirst(script.count)
         }
     }
+
+    /// The names and values of the fields that the user doesn't see, in their order.
+    var hiddenFields: [[String]] {
+        elements.filter { $0.name == "input" && $0.attributes["type"] == "hidden" }
+            .map { [$0.attributes["name"] ?? "", $0.attributes["value"] ?? ""] }
+    }
+
+    /// The attributes of the first element of a name.
+    subscript(name: String) -> [String: String]? { elements.first { $0.name == name }?.attributes }
 
     /// Where the page leads, which its link and its refresh agree about; nil if it leads nowhere.
     var appURL: String? {

@@ -28,6 +28,7 @@ final class StubServices: Sendable {
     }
 
     let identity = IdentityServiceDouble(.usual)
+    let oauth = OAuthServiceDouble()
     let profile = ProfileServiceDouble(.usual)
     let groups = GroupServiceDouble(.usual)
     let invites = InvitesServiceDouble()
@@ -61,6 +62,7 @@ final class StubServices: Sendable {
     var router: Router {
         var router = Router(interceptors: [record])
         router.add(identity)
+        router.add(oauth)
         router.add(profile)
         router.add(groups)
         router.add(invites)

@@ -23,6 +23,7 @@ struct TestGateway {
     init(
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
+        signInPages: SignInPages? = nil,
         dialects: DialectSettings = .init(),
         introspectionClients: IntrospectionClients? = nil,
         avatars: AvatarAddress = .init(),
@@ -37,6 +38,7 @@ struct TestGateway {
             backends: Backends(identity: channel, profile: channel, invites: channel),
             rateLimit: rateLimit,
             webSignIn: webSignIn,
+            signInPages: signInPages,
             dialects: dialects,
             introspectionClients: introspectionClients,
             avatars: avatars,

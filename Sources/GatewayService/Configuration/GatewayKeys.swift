@@ -39,15 +39,15 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_AUTH_PER_SECOND",
         in: 1...1_000_000,
         default: 50,
-        help: "How many requests to /auth/, /oauth2/, /sign-in/ and dialects' paths like them a client address may make "
-            + "each second on end."
+        help: "How many requests to /auth/, /oauth2/, /sign-in/ and dialects' paths like them a client address may "
+            + "make each second on end."
     )
     static let authBurst = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_AUTH_BURST",
         in: 1...1_000_000,
         default: 100,
-        help: "How many requests to /auth/, /oauth2/, /sign-in/ and dialects' paths like them a client address may make "
-            + "at once."
+        help: "How many requests to /auth/, /oauth2/, /sign-in/ and dialects' paths like them a client address may "
+            + "make at once."
     )
     static let addressPerSecond = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND",

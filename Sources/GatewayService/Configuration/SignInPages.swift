@@ -37,8 +37,9 @@ extension SignInPages {
             faults.append(
                 ConfigurationError(
                     key: GatewayKeys.publicURL.name,
-                    problem: "must be scheme, host and port alone with \(GatewayKeys.signInPages.name), of https, or of http at "
-                        + "127.0.0.1, [::1] or localhost"
+                    problem:
+                        "must be scheme, host and port alone with \(GatewayKeys.signInPages.name), of https, or of "
+                        + "http at 127.0.0.1, [::1] or localhost"
                 )
             )
         }

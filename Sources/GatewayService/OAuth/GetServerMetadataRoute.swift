@@ -1,5 +1,6 @@
 import HTTPJSON
 import HTTPTypes
+import JOSE
 
 /// `GET /.well-known/oauth-authorization-server`: what services that take our tokens need to know (RFC 8414).
 ///

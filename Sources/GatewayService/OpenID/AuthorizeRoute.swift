@@ -85,7 +85,8 @@ enum AuthorizeRoute {
     ///
     /// - Throws: 400 without one, and for what is too long to be one.
     static func sealedRequest(_ query: FormFields) throws(Problem) -> String {
-        guard query.repeatedName == nil, let request = query["request"], 1...requestBytesMax ~= request.utf8.count else {
+        guard query.repeatedName == nil, let request = query["request"], 1...requestBytesMax ~= request.utf8.count
+        else {
             throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The address must have one request.")
         }
         return request

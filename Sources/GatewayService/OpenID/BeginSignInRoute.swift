@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import Logging
 
 /// `GET /sign-in/{provider}`: sends a browser to the page of a provider, with a cookie that its way back needs.
 enum BeginSignInRoute {

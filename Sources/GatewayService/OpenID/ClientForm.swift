@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 
 /// A form that a client sends to the token, pushed authorization request or revocation endpoint, and by what the client shows itself.
@@ -85,7 +86,10 @@ extension OpenAPI.ErrorShape {
         .object([
             .required("error", .text("A word of the endpoint's specification.", pattern: "^[a-z_]+$")),
             .optional("error_description", .text("For developers.", minLength: 1)),
-            .optional("code", .text("For programs, stable; absent where error says it all.", pattern: "^[A-Z][A-Z0-9_]*$")),
+            .optional(
+                "code",
+                .text("For programs, stable; absent where error is enough.", pattern: "^[A-Z][A-Z0-9_]*$")
+            ),
         ]).named("OpenIDError")
     }
 }
@@ -96,4 +100,9 @@ extension OpenAPI.Schema {
         .optional("client_id", .text("Where the client doesn't authenticate itself by Basic.", maxLength: 255)),
         .optional("client_secret", .text("Of a client that has one, where it doesn't use Basic.", maxLength: 1024)),
     ]
+}
+
+extension HTTPField.Name {
+    /// RFC 9111 section 5.4, which RFC 6749 section 5.1 asks for. Forced because the literal is a token of RFC 9110 section 5.6.2.
+    static let pragma = HTTPField.Name("Pragma")!
 }

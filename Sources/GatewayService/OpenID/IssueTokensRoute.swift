@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 
 /// `POST /oauth2/token`: the token endpoint (RFC 6749 section 3.2).
@@ -13,7 +14,7 @@ enum IssueTokensRoute {
         id: "issueTokens",
         tag: .auth,
         summary: "Redeems an authorization code or a refresh token (RFC 6749)",
-        description: "For clients by Basic, by client_id and client_secret in the form, or public ones by client_id alone.",
+        description: "A client shows itself by Basic or in the form; a public one has no client_secret.",
         caller: .anyone,
         body: .form(.tokenForm),
         answers: [200: .init("The tokens.", .issuedTokens)],
@@ -29,7 +30,7 @@ enum IssueTokensRoute {
             call.client = form.client
             call.presentedAtMilliseconds = IdentityV1.RefreshRequest(presentedNow: "").presentedAtMilliseconds
             let issued: IdentityV1.IssueTokensResponse
-            do {
+            do throws(RPCError) {
                 issued = try await parts.oauth.issueTokens(call, options: parts.options(request, context))
             } catch {
                 // The second use of a code ends what the first one opened; a refresh token may be sent again.

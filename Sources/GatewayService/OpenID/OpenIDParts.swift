@@ -27,12 +27,14 @@ struct OpenIDParts: Sendable {
         authentication.callOptionsWithAddress(.route(request, context))
     }
 
-    /// The response that tells a problem at one of these paths; nil where problems are told as elsewhere.
+    /// The response about a problem at one of these paths; nil at any other, whose errors have the usual shape.
     static func response(to request: Request, telling problem: Problem) -> Response? {
         let path = request.uri.path
         return switch path {
-        case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path: ClientForm.response(telling: problem)
-        case AuthorizeRoute.path, AuthorizeRoute.continuePath, EndBrowserSessionRoute.path: Page.response(telling: problem)
+        case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path:
+            ClientForm.response(telling: problem)
+        case AuthorizeRoute.path, AuthorizeRoute.continuePath, EndBrowserSessionRoute.path:
+            Page.response(telling: problem)
         default: path.hasPrefix(BeginSignInRoute.pathPrefix) ? Page.response(telling: problem) : nil
         }
     }

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 
 /// `POST /oauth2/par`: takes an authorization request from a client directly (RFC 9126).
@@ -27,7 +28,7 @@ enum PushAuthorizationRoute {
             call.parameters = form.parameters
             call.client = form.client
             let pushed: IdentityV1.PushAuthorizationResponse
-            do {
+            do throws(RPCError) {
                 pushed = try await parts.oauth.pushAuthorization(call, options: parts.options(request, context))
             } catch {
                 throw ClientForm.problem(error, mayBeRepeated: true)

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 
 /// `POST /oauth2/revoke`: ends the session of a client's token (RFC 7009).
@@ -28,7 +29,7 @@ enum RevokeTokenRoute {
             call.parameters = form.parameters
             call.client = form.client
             let revoked: IdentityV1.RevokeClientTokenResponse
-            do {
+            do throws(RPCError) {
                 revoked = try await parts.oauth.revokeClientToken(call, options: parts.options(request, context))
             } catch {
                 throw ClientForm.problem(error, mayBeRepeated: true)

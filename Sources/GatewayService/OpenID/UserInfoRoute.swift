@@ -29,7 +29,11 @@ enum UserInfoRoute {
         summary: summary,
         description: "As GET. The token may be in a form instead of the header (RFC 6750 section 2.2).",
         caller: .userOrAnyone,
-        body: OpenAPI.RequestBody(schema: .userInfoForm, isRequired: false, types: ["application/x-www-form-urlencoded"]),
+        body: OpenAPI.RequestBody(
+            schema: .userInfoForm,
+            isRequired: false,
+            types: ["application/x-www-form-urlencoded"]
+        ),
         answers: [200: .shared("The claims of the scopes that were granted.", .userInfo)],
         problems: [.forbidden]
     )

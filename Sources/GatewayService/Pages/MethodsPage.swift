@@ -94,6 +94,11 @@ struct MethodsPage: Sendable {
         ("SINGLE", "The token that a sign-in at /api/auth/apple answers."),
         ("APPLE_USER, EMAIL, USERNAME", "Apple's id of the person of TOKEN, and what they are to be called."),
         ("IDENTITY_ID", "The identity_id of one of the identities in GET /auth/v1/user."),
+        (
+            "CLIENT_ID, CREDENTIALS",
+            "A client of VESTIBULE_IDENTITY_CLIENTS_FILE, and the base64 of its id, a colon and its secret."
+        ),
+        ("CODE, SEALED", "A code that /oauth2/authorize answers, and a request that its sign-in page has."),
         ("SERVICE_KEY, USER_ID", "The key of supabase's admin routes, and whom to look up."),
     ]
 

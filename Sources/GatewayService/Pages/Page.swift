@@ -55,8 +55,8 @@ struct Page: Sendable {
 
     private var policy: String {
         let formTarget = formTarget.map { " \($0)" } ?? ""
-        return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'\(formTarget); "
-            + "base-uri 'none'; frame-ancestors 'none'"
+        return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+            + "form-action 'self'\(formTarget); base-uri 'none'; frame-ancestors 'none'"
     }
 
     /// Fields of a form that the user doesn't see.
