@@ -177,5 +177,5 @@ def test_signing_out(stack, metadata, client, browser):
 def test_a_cookie_opens_pages_alone(stack, issuer, metadata, client, browser):
     sign_in(browser, begin(client, metadata)[0], email_of(stack))
     assert browser.session.cookies
-    for path in ("/me", "/me/sessions", "/oauth2/userinfo"):
+    for path in ("/me", "/groups", "/oauth2/userinfo"):
         assert browser.session.get(f"{issuer}{path}", timeout=15).status_code == 401, path

@@ -42,16 +42,17 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public let provider: String?
     /// The languages of the page, the preferred first (OpenID Connect Core section 3.1.2.1).
     public let languages: String?
-    /// When the request was made, in Unix seconds: a sign-in that it demands must be newer.
-    public let madeAtSeconds: Int64
+    /// When the request was made, in Unix milliseconds: a sign-in that it demands must be newer.
+    public let madeAtMilliseconds: Int64
 
     /// Whether a sign-in at this time answers the request without another one.
-    public func admits(signInAtSeconds: Int64, nowSeconds: Int64) -> Bool {
+    public func admits(signInAtMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
         if prompt == .login || prompt == .selectAccount || maxAgeSeconds == 0 {
-            return signInAtSeconds >= madeAtSeconds
+            return signInAtMilliseconds >= madeAtMilliseconds
         }
         guard let maxAgeSeconds else { return true }
-        return signInAtSeconds >= madeAtSeconds || nowSeconds - signInAtSeconds <= maxAgeSeconds
+        return signInAtMilliseconds >= madeAtMilliseconds
+            || nowMilliseconds - signInAtMilliseconds <= maxAgeSeconds * 1000
     }
 }
 
@@ -94,7 +95,7 @@ extension AuthorizationRequest {
     public init(
         _ parameters: [(name: String, value: String)],
         clients: [String: OAuthClient],
-        nowSeconds: Int64
+        nowMilliseconds: Int64
     ) throws(Rejection) {
         let fields = Fields(parameters)
         let (client, redirectURI) = try Self.recipient(fields, clients)
@@ -156,7 +157,7 @@ extension AuthorizationRequest {
         maxAgeSeconds = maxAge.flatMap { $0 }.map { min($0, Self.maxAgeSecondsMax) }
         provider = fields.short("idp")
         languages = fields.short("ui_locales")
-        madeAtSeconds = nowSeconds
+        madeAtMilliseconds = nowMilliseconds
     }
 
     /// The client, and the redirect URI, which must be one of its own. A repeated one is neither.

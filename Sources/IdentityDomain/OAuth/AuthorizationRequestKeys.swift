@@ -42,7 +42,7 @@ public struct AuthorizationRequestKeys: Sendable {
     }
 
     /// The request of a text that we sealed for this use and that may still be answered; nil for anything else.
-    public func open(_ text: String, for use: Use, nowSeconds: Int64) -> AuthorizationRequest? {
+    public func open(_ text: String, for use: Use, nowMilliseconds: Int64) -> AuthorizationRequest? {
         guard text.utf8.count <= Self.textBytesMax, text.hasPrefix(Self.prefix),
             let sealed = Base64URL.decode(text.dropFirst(Self.prefix.utf8.count))
         else { return nil }
@@ -56,7 +56,8 @@ public struct AuthorizationRequestKeys: Sendable {
             guard let content else { continue }
             let lifetime = use == .pushed ? Self.pushedSeconds : Self.lifetimeSeconds
             guard let object = try? JSONObject(parsing: content, limits: Self.limits),
-                let request = AuthorizationRequest(object), nowSeconds < request.madeAtSeconds + lifetime
+                let request = AuthorizationRequest(object),
+                nowMilliseconds < request.madeAtMilliseconds + lifetime * 1000
             else { return nil }
             return request
         }
@@ -69,7 +70,7 @@ extension AuthorizationRequest {
         var object: JSONObject = [
             "client_id": .string(clientID), "redirect_uri": .string(redirectURI),
             "response_mode": .string(responseMode.rawValue), "scope": .string(scopes.text),
-            "made_at": .integer(madeAtSeconds),
+            "made_at": .integer(madeAtMilliseconds),
         ]
         object["state"] = state.map { .string($0) }
         object["nonce"] = nonce.map { .string($0) }
@@ -90,7 +91,7 @@ extension AuthorizationRequest {
         self.redirectURI = redirectURI
         self.responseMode = responseMode
         scopes = OAuthScope.read(scope)
-        madeAtSeconds = madeAt
+        madeAtMilliseconds = madeAt
         state = object["state"]?.string
         nonce = object["nonce"]?.string
         codeChallenge = object["code_challenge"]?.string

@@ -24,9 +24,10 @@ extension OAuthMethods {
                 }
                 return response
             }
-            let now = identity.clock.nowSeconds
+            let now = identity.clock.nowMilliseconds
             let session = try await browserSession(request.browserToken, deadline: context.deadline)
-            if let session, accepted.admits(signInAtSeconds: session.signedInAtSeconds, nowSeconds: now) {
+            if let session, accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
+            {
                 response.answer = try await answerWithCode(accepted, of: session, deadline: context.deadline)
             } else if accepted.prompt == AuthorizationRequest.Prompt.none {
                 let failure = OAuthFailure(.loginRequired, "The user is not signed in, or not recently enough.")
@@ -57,9 +58,9 @@ extension OAuthMethods {
         _ request: IdentityV1.AuthorizeRequest
     ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
         let keys = identity.ownKeys.current.authorizationRequests
-        let now = identity.clock.nowSeconds
+        let now = identity.clock.nowMilliseconds
         if !request.request.isEmpty {
-            guard let accepted = keys.open(request.request, for: .page, nowSeconds: now) else {
+            guard let accepted = keys.open(request.request, for: .page, nowMilliseconds: now) else {
                 throw .page(
                     OAuthFailure(.invalidRequest, "This sign-in took too long. Go back to the app and try again.")
                 )
@@ -71,12 +72,13 @@ extension OAuthMethods {
         if pushed.count == 1, pushed[0].value.hasPrefix(AuthorizationRequestKeys.requestURIPrefix) {
             let text = String(pushed[0].value.dropFirst(AuthorizationRequestKeys.requestURIPrefix.count))
             let named = parameters.filter { $0.name == "client_id" }.map(\.value)
-            guard let accepted = keys.open(text, for: .pushed, nowSeconds: now), named == [accepted.clientID] else {
+            guard let accepted = keys.open(text, for: .pushed, nowMilliseconds: now), named == [accepted.clientID]
+            else {
                 throw .page(OAuthFailure(.invalidRequestURI, "The pushed request is unknown, or has expired."))
             }
             return try stillAccepted(accepted)
         }
-        return try AuthorizationRequest(parameters, clients: clients, nowSeconds: now)
+        return try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
     }
 
     /// A sealed request, unless its client or redirect URI was taken out of the file meanwhile.

@@ -8,8 +8,8 @@ import ServiceModels
 struct BrowserSession: Sendable, Hashable {
     let sessionID: SessionID
     let userID: UserID
-    /// When the user signed in, in Unix seconds.
-    let signedInAtSeconds: Int64
+    /// When the user signed in, in Unix milliseconds.
+    let signedInAtMilliseconds: Int64
 }
 
 /// What an authorization code was issued for.
@@ -47,7 +47,7 @@ extension IdentityStore {
         return BrowserSession(
             sessionID: claims.sessionID,
             userID: UserID(userID),
-            signedInAtSeconds: createdAt.secondsSince1970
+            signedInAtMilliseconds: createdAt.milliseconds
         )
     }
 

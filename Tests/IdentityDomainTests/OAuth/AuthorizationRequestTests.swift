@@ -4,7 +4,7 @@ import Testing
 
 struct AuthorizationRequestTests {
     private typealias Rejection = AuthorizationRequest.Rejection
-    private static let now: Int64 = 1_800_000_000
+    private static let now: Int64 = 1_800_000_000_000
     private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     private static let callback = "https://app.example.com/callback"
 
@@ -42,7 +42,7 @@ struct AuthorizationRequestTests {
             }
             if let value { parameters.append((name, value)) }
         }
-        return try AuthorizationRequest(parameters, clients: clients(), nowSeconds: now)
+        return try AuthorizationRequest(parameters, clients: clients(), nowMilliseconds: now)
     }
 
     private static func rejection(_ changes: [(String, String?)]) -> Rejection? {
@@ -65,7 +65,9 @@ struct AuthorizationRequestTests {
             request.scopes == [.openid, .email] && request.nonce == "n-1" && request.codeChallenge == Self.challenge
         )
         #expect(request.prompt == .login && request.maxAgeSeconds == 60 && request.provider == "apple")
-        #expect(request.languages == "fil en" && request.responseMode == .formPost && request.madeAtSeconds == Self.now)
+        #expect(
+            request.languages == "fil en" && request.responseMode == .formPost && request.madeAtMilliseconds == Self.now
+        )
     }
 
     @Test(
@@ -89,7 +91,7 @@ struct AuthorizationRequestTests {
                 (name, name == "client_id" ? "app" : Self.callback),
             ]
             let error = #expect(throws: Rejection.self) {
-                try AuthorizationRequest(parameters, clients: Self.clients(), nowSeconds: Self.now)
+                try AuthorizationRequest(parameters, clients: Self.clients(), nowMilliseconds: Self.now)
             }
             guard case .page? = error else { throw try #require(error) }
         }
@@ -148,16 +150,16 @@ struct AuthorizationRequestTests {
 
     @Test func `A sign-in counts by its age, and a demanded one must be newer than the request`() throws {
         let any = try Self.read()
-        #expect(any.admits(signInAtSeconds: 0, nowSeconds: Self.now))
+        #expect(any.admits(signInAtMilliseconds: 0, nowMilliseconds: Self.now))
         let minute = try Self.read([("max_age", "60")])
-        #expect(minute.admits(signInAtSeconds: Self.now - 60, nowSeconds: Self.now))
-        #expect(!minute.admits(signInAtSeconds: Self.now - 61, nowSeconds: Self.now))
+        #expect(minute.admits(signInAtMilliseconds: Self.now - 60_000, nowMilliseconds: Self.now))
+        #expect(!minute.admits(signInAtMilliseconds: Self.now - 60_001, nowMilliseconds: Self.now))
         // The user took long on the provider's page.
-        #expect(minute.admits(signInAtSeconds: Self.now + 10, nowSeconds: Self.now + 300))
+        #expect(minute.admits(signInAtMilliseconds: Self.now + 10_000, nowMilliseconds: Self.now + 300_000))
         for changes in [[("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")]] {
             let request = try Self.read(changes.map { ($0.0, $0.1) })
-            #expect(!request.admits(signInAtSeconds: Self.now - 1, nowSeconds: Self.now))
-            #expect(request.admits(signInAtSeconds: Self.now, nowSeconds: Self.now + 100))
+            #expect(!request.admits(signInAtMilliseconds: Self.now - 1, nowMilliseconds: Self.now))
+            #expect(request.admits(signInAtMilliseconds: Self.now, nowMilliseconds: Self.now + 100_000))
         }
     }
 
@@ -166,20 +168,20 @@ struct AuthorizationRequestTests {
         let others = AuthorizationRequestKeys(try #require(RefreshKeys([SecureRandom.bytes(32)])))
         let request = try Self.read([("nonce", "n"), ("max_age", "7"), ("prompt", "none"), ("idp", "apple")])
         let text = try #require(keys.seal(request, for: .page))
-        #expect(keys.open(text, for: .page, nowSeconds: Self.now) == request)
-        #expect(keys.open(text, for: .pushed, nowSeconds: Self.now) == nil)
-        #expect(others.open(text, for: .page, nowSeconds: Self.now) == nil)
-        let end = Self.now + AuthorizationRequestKeys.lifetimeSeconds
-        #expect(keys.open(text, for: .page, nowSeconds: end - 1) != nil)
-        #expect(keys.open(text, for: .page, nowSeconds: end) == nil)
+        #expect(keys.open(text, for: .page, nowMilliseconds: Self.now) == request)
+        #expect(keys.open(text, for: .pushed, nowMilliseconds: Self.now) == nil)
+        #expect(others.open(text, for: .page, nowMilliseconds: Self.now) == nil)
+        let end = Self.now + AuthorizationRequestKeys.lifetimeSeconds * 1000
+        #expect(keys.open(text, for: .page, nowMilliseconds: end - 1) != nil)
+        #expect(keys.open(text, for: .page, nowMilliseconds: end) == nil)
         let pushed = try #require(keys.seal(request, for: .pushed))
-        let pushedEnd = Self.now + AuthorizationRequestKeys.pushedSeconds
-        #expect(keys.open(pushed, for: .pushed, nowSeconds: pushedEnd - 1) == request)
-        #expect(keys.open(pushed, for: .pushed, nowSeconds: pushedEnd) == nil)
+        let pushedEnd = Self.now + AuthorizationRequestKeys.pushedSeconds * 1000
+        #expect(keys.open(pushed, for: .pushed, nowMilliseconds: pushedEnd - 1) == request)
+        #expect(keys.open(pushed, for: .pushed, nowMilliseconds: pushedEnd) == nil)
         for broken in [
             "", "var1_", String(text.dropLast()), text + "A", "var1_" + String(repeating: "A", count: 4_000),
         ] {
-            #expect(keys.open(broken, for: .page, nowSeconds: Self.now) == nil)
+            #expect(keys.open(broken, for: .page, nowMilliseconds: Self.now) == nil)
         }
     }
 
