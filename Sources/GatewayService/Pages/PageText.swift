@@ -25,7 +25,7 @@ enum PageText {
     // Back to the app
 
     static let forwarding = "Back to the app"
-    static let forwardingText = "You are signed in. The app opens in a moment."
+    static let forwardingText = "The app opens in a moment."
     static let forward = "Continue"
 
     // Signing out

@@ -19,9 +19,13 @@ struct OpenIDStage {
     private(set) var gateway: TestGateway
     let seen = Seen()
 
-    init(origin: String = "https://id.example.com", rateLimit: RateLimit.Policy = .init()) throws {
+    init(
+        origin: String = "https://id.example.com",
+        rateLimit: RateLimit.Policy = .init(),
+        dialects: DialectSettings = .init()
+    ) throws {
         let pages = try #require(SignInPages(origin: origin))
-        gateway = TestGateway(rateLimit: rateLimit, signInPages: pages)
+        gateway = TestGateway(rateLimit: rateLimit, signInPages: pages, dialects: dialects)
     }
 
     /// The requests that identity got.

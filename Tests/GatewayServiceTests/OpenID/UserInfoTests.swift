@@ -45,8 +45,6 @@ struct UserInfoTests {
         return stage
     }
 
-    private static let sub = JSONObject.Member(name: "sub", value: .string(StubServices.userID))
-
     @Test func `Each scope has its claims, and no other`() async throws {
         let cases: [(String, JSONObject, [String])] = [
             ("openid", ["sub": .string(StubServices.userID)], []),
