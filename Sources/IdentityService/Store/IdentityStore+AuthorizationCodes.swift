@@ -112,6 +112,9 @@ extension IdentityStore {
 
     /// Redeems a code: opens a session for its client, as old as the browser's sign-in, so that acts that need a recent one see its age.
     ///
+    /// What ends the browser's session, or the account, at the same time either comes first, and the code opens nothing, or waits and finds
+    /// the new session too, if it looks again with its locks. Locks are taken as by a deletion: the account, then sessions.
+    ///
     /// - Parameters:
     ///   - new: the ids and the nonce of the session; its user is the code's.
     ///   - accessTokenSeconds: how long it lives if the client was not granted a refresh token.
@@ -137,10 +140,16 @@ extension IdentityStore {
                     UPDATE authorization_codes SET redeemed_session_id = \(new.sessionID.uuid)
                     WHERE code_hash = \(code.hash) AND redeemed_session_id IS NULL AND expires_at > \(now)
                     RETURNING client_id, nonce, scope, browser_session_id
-                ), browser AS (
+                ), account AS MATERIALIZED (
+                    SELECT user_id FROM accounts
+                    WHERE user_id = (SELECT user_id FROM sessions, code WHERE session_id = browser_session_id)
+                    FOR NO KEY UPDATE
+                ), browser AS MATERIALIZED (
                     SELECT session.user_id, session.provider, session.device_name, session.proof, session.created_at
-                    FROM sessions session, code
-                    WHERE session_id = browser_session_id AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
+                    FROM account, code, sessions session
+                    WHERE session_id = browser_session_id AND session.user_id = account.user_id
+                        AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
+                    FOR SHARE OF session
                 ), opened AS (
                     INSERT INTO sessions (
                         session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
