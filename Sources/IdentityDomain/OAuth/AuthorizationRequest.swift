@@ -130,6 +130,8 @@ extension AuthorizationRequest {
         guard nonce.map({ $0.utf8.count <= Self.nonceBytesMax }) ?? true else {
             throw reject(.invalidRequest, "The nonce is too long.")
         }
+        // PostgreSQL stores no text with it.
+        if let nonce, nonce.utf8.contains(0) { throw reject(.invalidRequest, "The nonce has a NUL character.") }
         let codeChallenge = fields["code_challenge"]
         do {
             try Self.check(codeChallenge, method: fields["code_challenge_method"], nonce: nonce, of: client)

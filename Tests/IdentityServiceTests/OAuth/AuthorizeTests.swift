@@ -128,6 +128,18 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `A nonce that the database can't hold is rejected, and any other comes back`() async throws {
+        try await OAuthBench.run { bench in
+            let browser = try await bench.browserToken()
+            for nonce in ["\0", "a\0b"] {
+                let answer = try await bench.authorize(["nonce": nonce], browser: browser).answer
+                #expect(answer.value("error") == "invalid_request")
+            }
+            let code = try await bench.code(["nonce": "\u{1}\u{7F}\u{E9}\u{1F642}"], browser: browser)
+            #expect(try await bench.redeem(code).failure.error.isEmpty)
+        }
+    }
+
     // MARK: Pushed requests
 
     @Test func `A pushed request stands for its parameters, for its client`() async throws {
