@@ -47,7 +47,8 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// Whether a request may name this URI: exactly this one, but for the port of a loopback address (RFC 8252 section 7.3).
     public func admits(_ requested: String) -> Bool {
-        if requested == text { return true }
+        // By bytes: `==` takes the Kelvin sign for a K.
+        if requested.utf8.elementsEqual(text.utf8) { return true }
         guard let withoutPort, requested.utf8.count <= Self.bytesMax,
             let other = try? RedirectURI(requested), let otherWithoutPort = other.withoutPort
         else { return false }

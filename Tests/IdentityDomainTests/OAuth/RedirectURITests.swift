@@ -48,6 +48,18 @@ struct RedirectURITests {
         }
     }
 
+    @Test func `Characters that Unicode takes for the same are others in a URI`() throws {
+        // The Kelvin sign for K, the Greek question mark for the semicolon.
+        for (text, other) in [
+            ("https://app.example.com/K", "https://app.example.com/\u{212A}"),
+            ("com.example.app:/a;b", "com.example.app:/a\u{37E}b"),
+            ("http://127.0.0.1/K", "http://127.0.0.1/\u{212A}"),
+        ] {
+            #expect(try RedirectURI(text).admits(text))
+            #expect(try !RedirectURI(text).admits(other), "\(text)")
+        }
+    }
+
     @Test func `A URI of https admits no other port, path, query or host`() throws {
         let uri = try RedirectURI("https://app.example.com/callback")
         for other in [
