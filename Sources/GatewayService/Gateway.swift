@@ -116,10 +116,12 @@ struct Gateway: Sendable {
         ServerMetadata(hasIntrospection: introspectionClients != nil, pages: signInPages)
     }
 
-    /// The operations that the document and the page of methods list: introspection only where clients are configured for it.
+    /// The operations that the document and the page of methods list: introspection only where clients are configured for it, and none of
+    /// OpenID Connect, whose endpoints the metadata describes and libraries call.
     private func described(_ endpoints: [Endpoint]) -> [OpenAPI.Operation] {
         endpoints.map(\.operation).filter {
-            introspectionClients != nil || $0.id != IntrospectTokenRoute.operation.id
+            (introspectionClients != nil || $0.id != IntrospectTokenRoute.operation.id)
+                && !OpenIDParts.hasRoute(at: $0.path)
         }
     }
 

@@ -7,6 +7,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 ROUTES = {
     "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/challenge": {"post"},
     "/auth/apple/notifications": {"post"}, "/auth/google/risc": {"post"},
+    "/.well-known/openid-configuration": {"get"},
     "/.well-known/oauth-authorization-server": {"get"},
     "/auth/apple/start": {"get"}, "/auth/apple/callback": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
     "/auth/sign-out-everywhere": {"post"}, "/auth/sessions": {"get"}, "/auth/sessions/{session_id}": {"patch", "delete"},

@@ -22,6 +22,11 @@ struct OpenIDParts: Sendable {
         ]
     }
 
+    /// Whether a path is one of these routes'.
+    static func hasRoute(at path: String) -> Bool {
+        path.hasPrefix("/oauth2/") || path.hasPrefix(BeginSignInRoute.pathPrefix)
+    }
+
     /// What calls are made with: the client's address goes along, since identity limits it over all replicas.
     func options(_ request: Request, _ context: RouteContext) -> CallOptions {
         authentication.callOptionsWithAddress(.route(request, context))
