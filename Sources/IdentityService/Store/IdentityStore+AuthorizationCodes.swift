@@ -112,8 +112,8 @@ extension IdentityStore {
 
     /// Redeems a code: opens a session for its client, as old as the browser's sign-in, so that acts that need a recent one see its age.
     ///
-    /// What ends the browser's session, or the account, at the same time either comes first, and the code opens nothing, or waits and finds
-    /// the new session too, if it looks again with its locks. Locks are taken as by a deletion: the account, then sessions.
+    /// What ends the browser's session at the same time either comes first, and the code opens nothing, or finds the new session too if it
+    /// has waited for a lock. Locks are taken as by a sign-in: the identity, the account, then sessions.
     ///
     /// - Parameters:
     ///   - new: the ids and the nonce of the session; its user is the code's.
@@ -140,9 +140,14 @@ extension IdentityStore {
                     UPDATE authorization_codes SET redeemed_session_id = \(new.sessionID.uuid)
                     WHERE code_hash = \(code.hash) AND redeemed_session_id IS NULL AND expires_at > \(now)
                     RETURNING client_id, nonce, scope, browser_session_id
+                ), identity AS MATERIALIZED (
+                    SELECT identity.user_id FROM code, sessions session, provider_identities identity
+                    WHERE session_id = browser_session_id AND identity.user_id = session.user_id
+                        AND identity.provider = session.provider
+                    ORDER BY identity.provider, identity.subject
+                    FOR SHARE OF identity
                 ), account AS MATERIALIZED (
-                    SELECT user_id FROM accounts
-                    WHERE user_id = (SELECT user_id FROM sessions, code WHERE session_id = browser_session_id)
+                    SELECT user_id FROM accounts WHERE user_id = (SELECT DISTINCT user_id FROM identity)
                     FOR NO KEY UPDATE
                 ), browser AS MATERIALIZED (
                     SELECT session.user_id, session.provider, session.device_name, session.proof, session.created_at

@@ -78,4 +78,31 @@ struct CodeRaceTests {
             #expect(response.failure.error == "invalid_grant")
         }
     }
+
+    @Test func `A code opens nothing while the provider's notice ends the sessions`() async throws {
+        try await OAuthBench.run { bench in
+            let service = bench.service
+            let phone = try #require(SessionID(try await service.signInAnew().sessionID)).uuid
+            service.pass(seconds: 1)
+            let browser = try await bench.browserToken()
+            let code = try await bench.code(browser: browser)
+            try await service.accept(TestNotice(atSeconds: service.clock.nowSeconds))
+            let (applying, redeeming) = try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM sessions WHERE session_id = \(phone) FOR UPDATE")
+                let applying = Task { await service.notices.applyDue() }
+                try await service.database.waitForLockWaits()
+                let redeeming = Task { try await bench.redeem(code) }
+                try await service.database.waitForLockWaits(
+                    2,
+                    orUntil: {
+                        try await service.count("authorization_codes WHERE redeemed_session_id IS NOT NULL") > 0
+                    }
+                )
+                return (applying, redeeming)
+            }
+            await applying.value
+            #expect(try await redeeming.value.failure.error == "invalid_grant")
+            #expect(try await service.count("sessions WHERE revoked_at IS NULL") == 0)
+        }
+    }
 }
