@@ -112,8 +112,9 @@ extension IdentityStore {
 
     /// Redeems a code: opens a session for its client, as old as the browser's sign-in, so that acts that need a recent one see its age.
     ///
-    /// What ends the browser's session at the same time either comes first, and the code opens nothing, or finds the new session too if it
-    /// has waited for a lock. Locks are taken as by a sign-in: the identity, the account, then sessions.
+    /// It ends with the browser's at the latest: no refresh makes a sign-in last longer than a session may. What ends the browser's session
+    /// at the same time either comes first, and the code opens nothing, or finds the new session too if it has waited for a lock. Locks are
+    /// taken as by a sign-in: the identity, the account, then sessions.
     ///
     /// - Parameters:
     ///   - new: the ids and the nonce of the session; its user is the code's.
@@ -150,7 +151,8 @@ extension IdentityStore {
                     SELECT user_id FROM accounts WHERE user_id = (SELECT DISTINCT user_id FROM identity)
                     FOR NO KEY UPDATE
                 ), browser AS MATERIALIZED (
-                    SELECT session.user_id, session.provider, session.device_name, session.proof, session.created_at
+                    SELECT session.user_id, session.provider, session.device_name, session.proof, session.created_at,
+                        session.expires_at AS ends_at
                     FROM account, code, sessions session
                     WHERE session_id = browser_session_id AND session.user_id = account.user_id
                         AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
@@ -160,8 +162,8 @@ extension IdentityStore {
                         session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
                         last_used_at, expires_at, scope)
                     SELECT \(new.sessionID.uuid), user_id, provider, client_id, device_name, false, \(new.nonce), proof, created_at,
-                        \(now), CASE WHEN \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' '))
-                            THEN \(end) ELSE \(shortEnd) END, scope
+                        \(now), LEAST(ends_at, CASE WHEN \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' '))
+                            THEN \(end) ELSE \(shortEnd) END), scope
                     FROM browser, code
                     RETURNING expires_at
                 )
