@@ -61,7 +61,7 @@ extension OAuthMethods {
             if isEnded { identity.revocations.announce() }
             throw refusal
         }
-        return try answer(session, of: client, nonce: nonce)
+        return try answer(session, scopes: OAuthScope.read(session.scope ?? ""), of: client, nonce: nonce)
     }
 
     private func redeem(
@@ -106,27 +106,30 @@ extension OAuthMethods {
         guard let scope = session.scope, session.facts.clientID == client.id else {
             throw OAuthFailure(.invalidGrant, "The refresh token is another client's.")
         }
-        // RFC 6749 section 6: no more than was granted.
-        if let asked = form["scope"], !OAuthScope.read(asked).isSubset(of: OAuthScope.read(scope)) {
+        let granted = OAuthScope.read(scope).intersection(client.scopes)
+        guard granted.contains(.offlineAccess) else {
+            throw OAuthFailure(.invalidGrant, "The client may not have refresh tokens any more.")
+        }
+        // RFC 6749 section 6: no more than was granted, and than its entry still allows.
+        if let asked = form["scope"], !OAuthScope.read(asked).isSubset(of: granted) {
             throw OAuthFailure(.invalidScope, "The scope was not granted.")
         }
-        return try answer(session, of: client, nonce: nil)
+        return try answer(session, scopes: granted, of: client, nonce: nil)
     }
 
     private func answer(
         _ session: StoredSession,
+        scopes: Set<OAuthScope>,
         of client: OAuthClient,
         nonce: String?
     ) throws -> IdentityV1.IssueTokensResponse {
-        let scope = session.scope ?? ""
-        let scopes = OAuthScope.read(scope)
         let tokens = try identity.mint.clientTokens(of: session, scopes: scopes, client: client, nonce: nonce)
         var response = IdentityV1.IssueTokensResponse()
         response.accessToken = tokens.accessToken
         response.refreshToken = tokens.refreshToken
         response.idToken = tokens.idToken
         response.expiresInSeconds = tokens.expiresInSeconds
-        response.scope = scope
+        response.scope = scopes.text
         return response
     }
 

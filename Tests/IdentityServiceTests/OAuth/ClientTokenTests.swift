@@ -168,6 +168,37 @@ struct ClientTokenTests {
         }
     }
 
+    @Test func `A scope that the client's entry loses is not granted at the next refresh`() async throws {
+        try await OAuthBench.run { bench in
+            let tokens = try await bench.redeem(bench.code(browser: bench.browserToken()))
+            func refresh(_ scopes: Set<OAuthScope>) async throws -> IdentityV1.IssueTokensResponse {
+                let app = try OAuthBench.clients()[0]
+                let client = OAuthClient(
+                    id: app.id,
+                    name: app.name,
+                    secretHashes: [],
+                    redirectURIs: app.redirectURIs,
+                    postLogoutRedirectURIs: [],
+                    scopes: scopes,
+                    requiresPKCE: true,
+                    accessTokenSeconds: nil
+                )
+                var router = Router()
+                router.add(OAuthMethods(identity: bench.service.parts.methods, clients: [client.id: client]))
+                let form = ["grant_type": "refresh_token", "refresh_token": tokens.refreshToken, "client_id": "app"]
+                return try await OAuthServiceClient(InProcessChannel(router)).issueTokens(
+                    .with { $0.parameters = form.map { IdentityV1.OAuthParameter($0.key, $0.value) } }
+                )
+            }
+            let fewer = try await refresh([.openid, .offlineAccess])
+            #expect(fewer.scope == "openid offline_access")
+            #expect(try claims(fewer.accessToken)["scope"] == "openid offline_access")
+            #expect(try claims(fewer.idToken)["name"] == nil)
+            #expect(try await refresh([.openid]).failure.error == "invalid_grant")
+            #expect(try await bench.refresh(tokens.refreshToken).scope == tokens.scope)
+        }
+    }
+
     @Test func `A confidential client authenticates itself by Basic or in the form, not by both`() async throws {
         try await OAuthBench.run { bench in
             let browser = try await bench.browserToken()
