@@ -11,7 +11,7 @@ enum GetServerMetadataRoute {
     private static let path = "/.well-known/oauth-authorization-server"
 
     static let operation = operation(.serverMetadata)
-    private static let operationWithPages = operation(.openIDConfiguration)
+    private static let operationWithPages = operation(.serverMetadata)
 
     private static func operation(_ schema: OpenAPI.Schema) -> OpenAPI.Operation {
         OpenAPI.Operation(
@@ -39,7 +39,7 @@ enum GetOpenIDConfigurationRoute {
         tag: .system,
         summary: "What OpenID clients need to know",
         caller: .anyone,
-        answers: [200: .init("The metadata.", .openIDConfiguration)]
+        answers: [200: .init("The metadata.", .serverMetadata)]
     )
 
     static func endpoint(_ methods: AppMethods, _ metadata: ServerMetadata) -> Endpoint {
@@ -58,15 +58,4 @@ extension ServerMetadata {
             )
         }
     }
-}
-
-extension OpenAPI.Schema {
-    fileprivate static let serverMetadata = object([
-        .required("issuer", .text("What our tokens name as their issuer.", minLength: 1)),
-        .required("jwks_uri", .text("Where the key set is.", minLength: 1)),
-        .required("response_types_supported", .list(of: .text(), maxItems: 0)),
-        .required("grant_types_supported", .list(of: .text(), maxItems: 0)),
-        .optional("introspection_endpoint", .text(minLength: 1)),
-        .optional("introspection_endpoint_auth_methods_supported", .list(of: .constant("client_secret_basic"))),
-    ]).named("ServerMetadata")
 }

@@ -92,15 +92,31 @@ extension JSONObject {
 }
 
 extension OpenAPI.Schema {
-    /// What both documents are with pages that sign in.
-    static let openIDConfiguration = object([
-        .required("issuer", .text("What our tokens name as their issuer.", minLength: 1)),
-        .required("authorization_endpoint", .text(minLength: 1)),
-        .required("token_endpoint", .text(minLength: 1)),
-        .required("userinfo_endpoint", .text(minLength: 1)),
-        .required("jwks_uri", .text("Where the key set is.", minLength: 1)),
-        .required("response_types_supported", .list(of: .constant("code"))),
-        .required("subject_types_supported", .list(of: .constant("public"))),
-        .required("id_token_signing_alg_values_supported", .list(of: .text(minLength: 1))),
-    ]).named("OpenIDConfiguration")
+    /// Both documents. With pages that sign in they have every member but those of introspection.
+    static let serverMetadata = object(
+        [
+            .required("issuer", .text("What our tokens name as their issuer.", minLength: 1)),
+            .required("jwks_uri", .text("Where the key set is.", minLength: 1)),
+            .required("response_types_supported", names), .required("grant_types_supported", names),
+        ]
+            + [
+                "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "revocation_endpoint",
+                "end_session_endpoint",
+                "pushed_authorization_request_endpoint", "introspection_endpoint",
+            ].map { .optional($0, .text(minLength: 1)) }
+            + [
+                "introspection_endpoint_auth_methods_supported", "token_endpoint_auth_methods_supported",
+                "revocation_endpoint_auth_methods_supported", "id_token_signing_alg_values_supported",
+                "response_modes_supported",
+                "subject_types_supported", "code_challenge_methods_supported", "scopes_supported", "claims_supported",
+                "prompt_values_supported", "display_values_supported",
+            ].map { .optional($0, names) }
+            + [
+                "authorization_response_iss_parameter_supported", "request_parameter_supported",
+                "request_uri_parameter_supported",
+                "require_request_uri_registration", "claims_parameter_supported", "backchannel_logout_supported",
+            ].map { .optional($0, .bool) }
+    ).named("ServerMetadata")
+
+    private static let names = list(of: .text(minLength: 1))
 }
