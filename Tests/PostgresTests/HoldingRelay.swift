@@ -12,6 +12,7 @@ final class HoldingRelay: Sendable {
 
     /// A relay to the socket of a server. It serves until ``stop()``.
     init(to socketPath: String, port: Int) throws {
+        // Not the temporary folder of the environment: the path of a Unix socket has 107 bytes at most.
         var name = Array("/tmp/vst-relay-XXXXXX".utf8CString)
         guard mkdtemp(&name) != nil else { throw SystemError(call: "mkdtemp", code: errno) }
         folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -81,7 +81,7 @@ struct ClientForm: Sendable {
 }
 
 extension OpenAPI.ErrorShape {
-    /// As ``ClientForm`` tells what is wrong.
+    /// The body of an error of ``ClientForm`` (RFC 6749 section 5.2).
     static let openID = Self(name: "OpenID", contentType: "application/json") { _ in
         .object([
             .required("error", .text("A word of the endpoint's specification.", pattern: "^[a-z_]+$")),

@@ -22,6 +22,6 @@ public struct AuthorizationCode: Sendable {
 
     /// The code. A secret.
     public var text: String { Self.prefix + Base64URL.encode(bytes) }
-    /// By what its row is found; tells nothing of it.
+    /// The key of its row. The code can't be computed from it.
     public var hash: [UInt8] { SHA256.hash(text) }
 }

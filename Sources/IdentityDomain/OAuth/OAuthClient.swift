@@ -15,7 +15,7 @@ public struct OAuthClient: Sendable, Hashable {
     public let id: String
     /// What users see.
     public let name: String
-    /// SHA-256 of each secret; none for a public client. Secrets are random and long, so that a fast hash tells nothing of them.
+    /// SHA-256 of each secret; none for a public client. Secrets are random and long, so a fast hash is enough.
     public let secretHashes: [[UInt8]]
     /// Where browsers may be sent with an answer.
     public let redirectURIs: [RedirectURI]
