@@ -24,9 +24,11 @@ struct AccessTokenPayloads: Sendable {
         claimsAsWeWrite(payload) ?? parsedClaims(payload)
     }
 
-    func parsedClaims(_ payload: UnsafeBufferPointer<UInt8>) -> AccessClaims? {
+    /// - Parameter isForAnyone: whether it may be for others than us.
+    func parsedClaims(_ payload: UnsafeBufferPointer<UInt8>, isForAnyone: Bool = false) -> AccessClaims? {
         guard let claims = try? JSONObject(parsing: payload),
-            claims["iss"] == .string(issuer), claims["aud"] == .string(audience),
+            claims["iss"] == .string(issuer), let audience = claims["aud"]?.string,
+            isForAnyone || audience.utf8.elementsEqual(audienceBytes),
             let userID = claims["sub"]?.string.flatMap({ UserID($0) }),
             let sessionID = claims["sid"]?.string.flatMap({ SessionID($0) }),
             let expiresAt = claims["exp"]?.integer
@@ -36,7 +38,8 @@ struct AccessTokenPayloads: Sendable {
             sessionID: sessionID,
             number: claims["num"]?.integer.flatMap(UInt32.init(exactly:)),
             expiresAtSeconds: expiresAt,
-            scope: claims["scope"]?.string
+            scope: claims["scope"]?.string,
+            audience: audience
         )
     }
 
@@ -60,7 +63,8 @@ struct AccessTokenPayloads: Sendable {
             sessionID: sessionID,
             number: number.flatMap(UInt32.init(exactly:)),
             expiresAtSeconds: expiresAt,
-            scope: scope
+            scope: scope,
+            audience: self.audience
         )
     }
 }

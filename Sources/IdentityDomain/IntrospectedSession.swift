@@ -8,12 +8,15 @@ public struct IntrospectedSession: Sendable, Hashable {
     public let clientID: String
     /// Which tokens of it were received.
     public let received: ReceivedNumbers
+    /// What the OAuth client was granted that it was opened for; nil for other apps.
+    public let scope: String?
 
     /// What a row says.
-    public init(state: SingleSessionState, clientID: String, received: ReceivedNumbers) {
+    public init(state: SingleSessionState, clientID: String, received: ReceivedNumbers, scope: String? = nil) {
         self.state = state
         self.clientID = clientID
         self.received = received
+        self.scope = scope
     }
 
     /// Whether an access token would be taken now, outside of every dialect.

@@ -41,9 +41,19 @@ public struct AccessClaims: Sendable, Hashable {
     public let expiresAtSeconds: Int64
     /// What the OAuth client was granted that it was issued to; nil for other apps.
     public let scope: String?
+    /// For whom it is.
+    public let audience: String
 
     /// Claims of a token.
-    public init(userID: UserID, sessionID: SessionID, number: UInt32?, expiresAtSeconds: Int64, scope: String? = nil) {
+    public init(
+        userID: UserID,
+        sessionID: SessionID,
+        number: UInt32?,
+        expiresAtSeconds: Int64,
+        scope: String? = nil,
+        audience: String
+    ) {
+        self.audience = audience
         self.userID = userID
         self.sessionID = sessionID
         self.number = number

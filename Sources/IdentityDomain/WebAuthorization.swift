@@ -10,6 +10,10 @@ public struct WebAuthorization: Sendable, Hashable {
     public let state: String
     /// The raw nonce.
     public let rawNonce: String
+    /// The user's name at the provider, as an OAuth client knows it.
+    public var loginHint: String?
+    /// What the provider's page is to ask even if the provider knows the browser (OpenID Connect Core section 3.1.2.1).
+    public var prompt: AuthorizationRequest.Prompt?
 
     /// A request.
     public init(client: AudiencePolicy, redirectURI: String, state: String, rawNonce: String) {
@@ -25,10 +29,17 @@ public struct WebAuthorization: Sendable, Hashable {
     public func url(of endpoint: String, provider: ProviderName) -> String {
         // Apple knows no other scopes; for others without "openid" there is no ID token.
         let scope = provider == .apple ? "name email" : "openid email profile"
-        let parameters = [
+        var parameters = [
             ("client_id", client.id), ("redirect_uri", redirectURI), ("response_type", "code id_token"),
             ("response_mode", "form_post"), ("scope", scope), ("state", state), ("nonce", nonceToSend),
         ]
+        // Apple takes neither.
+        if provider != .apple {
+            if let loginHint { parameters.append(("login_hint", loginHint)) }
+            // Google knows "select_account", but not "login".
+            let prompt = provider == .google && prompt == .login ? .selectAccount : prompt
+            if let prompt { parameters.append(("prompt", prompt.rawValue)) }
+        }
         let query = parameters.map { "\($0.0)=\(Self.encode($0.1))" }.joined(separator: "&")
         return endpoint + (endpoint.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
     }

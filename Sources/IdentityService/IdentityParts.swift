@@ -29,6 +29,8 @@ struct IdentityParts: Sendable {
     let cleanup: Cleanup
     /// Reads our own keys again; nil if they were passed in instead of read.
     let keyReader: KeyReader?
+    /// Reads the clients file again; nil without one.
+    let clientsReader: ClientsReader?
     /// Deliver closed accounts, to profile and invites.
     let closings: [WorkRunner<ClosingWork>]
     /// Delivers proven phone numbers to profile.
@@ -37,6 +39,8 @@ struct IdentityParts: Sendable {
     let grants: ProviderGrants
     /// Delivers events to the webhook targets.
     let webhooks: WebhookDeliverer
+    /// Tells OAuth clients that sessions have ended.
+    let logouts: WorkRunner<LogoutWork>
     /// Deletes the accounts whose scheduled deletion is due.
     let deletions: ScheduledDeletions
     /// Applies provider notices.
@@ -178,17 +182,26 @@ struct IdentityParts: Sendable {
                 return (keys.rings, { ownKeys.replace(new) })
             }
         }
+        let clients = ReplaceableValue(OAuthClients(settings.clients), group: group)
+        let logouts = WorkRunner(
+            LogoutWork(clients: clients, keys: ownKeys, http: webhooks ?? http, clock: clock, randomBytes: randomBytes),
+            in: work,
+            logger: logger
+        )
+        self.logouts = logouts
+        clientsReader = settings.clientsFile.map { ClientsReader($0, clients: clients, logger: logger) }
         metrics =
             [
                 signIns, refreshes, sessionUses, acknowledgements, revocations,
                 ProviderKeyMetrics(keys: keys, clock: clock),
                 questions.metrics,
                 WorkMetricsList(
-                    closings.map(\.metrics) + deliverer.runners.map(\.metrics) + [phoneProofs.runner.metrics]
+                    closings.map(\.metrics) + deliverer.runners.map(\.metrics)
+                        + [phoneProofs.runner.metrics, logouts.metrics]
                 ), grants.metrics,
                 notices.metrics, absorber.metrics, deletions.metrics,
                 deliverer.metrics,
-            ] + (keyReader.map { [$0] } ?? [])
+            ] + (keyReader.map { [$0] } ?? []) + (clientsReader.map { [$0] } ?? [])
         let steps = [
             Cleanup.Step("sign-ins") { limit in
                 try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -209,6 +222,9 @@ struct IdentityParts: Sendable {
             },
             Cleanup.Step("authorization codes") { limit in
                 try await store.forgetAuthorizationCodes(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("assertions of clients") { limit in
+                try await store.forgetClientAssertions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
             Cleanup.Step("closings of accounts") { limit in
                 try await store.forgetClosings(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -263,7 +279,7 @@ struct IdentityParts: Sendable {
             identifiers: identifiers,
             randomBytes: randomBytes
         )
-        oauthMethods = OAuthMethods(identity: methods, clients: settings.clients)
+        oauthMethods = OAuthMethods(identity: methods, currentClients: clients) { logouts.nudge() }
         operatorMethods = OperatorMethods(
             store: store,
             profile: OperatorProfiles(client: profile, logger: logger),

@@ -139,9 +139,11 @@ public struct IdentityServer: AccountServer, WorkServer {
             var background: [any Service] = parts.closings + [parts.phoneProofs.runner]
             // A stop cancels requests to targets, which may take long, and their events are due again.
             background += parts.webhooks.runners.map { runner in BackgroundWork { try await runner.run() } }
+            background.append(BackgroundWork { try await parts.logouts.run() })
             if environment.isMeasured {
                 background += parts.closings.map { runner in BackgroundWork { await runner.watch() } }
                 background += parts.webhooks.runners.map { runner in BackgroundWork { await runner.watch() } }
+                background.append(BackgroundWork { await parts.logouts.watch() })
                 background.append(BackgroundWork { await parts.phoneProofs.runner.watch() })
                 background.append(BackgroundWork { await parts.webhooks.metrics.watch() })
             }
@@ -160,8 +162,12 @@ public struct IdentityServer: AccountServer, WorkServer {
                     BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },
                     BackgroundWork { await parts.keyReader?.run() },
+                    BackgroundWork { await parts.clientsReader?.run() },
                 ],
-                reread: { await parts.keyReader?.read() },
+                reread: {
+                    await parts.keyReader?.read()
+                    await parts.clientsReader?.read()
+                },
                 beginDrain: { parts.methods.revocations.stop() }
             )
         }

@@ -42,7 +42,7 @@ public struct KeyKind: Sendable {
     }
 
     /// All kinds.
-    public static let all = [signing, refresh, proof, vault, cursor]
+    public static let all = [signing, rsa, refresh, proof, vault, cursor]
 
     /// The kind of that name.
     public static func named(_ name: String) -> KeyKind? { all.first { $0.name == name } }
@@ -68,6 +68,20 @@ public struct KeyKind: Sendable {
                 throw FileError("has a key whose public half cannot be written")
             }
         }
+    )
+
+    /// The key pairs that sign ID tokens of OAuth clients that want RS256. An older folder may have none.
+    public static let rsa = KeyKind(
+        name: "rsa",
+        cachedSeconds: keySetMaxAgeSeconds,
+        lifetime: .seconds(accessTokenSecondsMax),
+        former: nil,
+        derivedFor: [],
+        derive: { _, _ in nil },
+        opensWhatIsKept: false,
+        make: { try SigningKey.generateRSA2048().pem() },
+        id: signing.id,
+        verifying: signing.verifying
     )
 
     /// The keys of refresh tokens, from which the keys of single tokens, of states and of nonces are derived.

@@ -32,7 +32,7 @@ LOOK_PAUSE_SECONDS = 5
 STEADY_SECONDS = 1.0
 # For calls that use keys read a moment ago.
 SETTLE_SECONDS = 0.2
-KINDS = ("signing", "refresh", "proof", "vault", "cursor")
+KINDS = ("signing", "rsa", "refresh", "proof", "vault", "cursor")
 # All other keys are derived from the proof keys.
 TAKERS = ("profile", "invites")
 DERIVED = (

@@ -65,10 +65,10 @@ def test_secrets_are_for_their_owner_only(stack):
     for folder in ("keys", "profile-keys", "invites-keys"):
         assert (secrets / folder).stat().st_mode & 0o777 == 0o700
     files = {str(file.relative_to(secrets)): file for file in secrets.rglob("*") if file.is_file()}
-    for kind in ("signing", "refresh", "proof", "vault", "cursor"):
-        stack.confidential.add(tokens.own_key(stack, kind).strip().splitlines()[-2 if kind == "signing" else 0])
+    for kind in ("signing", "rsa", "refresh", "proof", "vault", "cursor"):
+        stack.confidential.add(tokens.own_key(stack, kind).strip().splitlines()[-2 if kind in ("signing", "rsa") else 0])
     assert set(files) == {
-        "keys/signing.json", "keys/refresh.json", "keys/vault.json", "keys/.lock", "address-key", "identity-database-password",
+        "keys/signing.json", "keys/rsa.json", "keys/refresh.json", "keys/vault.json", "keys/.lock", "address-key", "identity-database-password",
         "profile-database-password", "invites-database-password", "identity-database-owner-password",
         "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json",
         "apple-key-1.p8", "apple-key-2.p8", "google-client-secret", "facebook-client-secret", "supabase-service-key",

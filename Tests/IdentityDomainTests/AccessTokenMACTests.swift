@@ -49,8 +49,16 @@ struct AccessTokenMACTests {
         )
     }
 
-    private var claims: AccessClaims {
-        AccessClaims(userID: session.userID, sessionID: session.sessionID, number: 7, expiresAtSeconds: now + 600)
+    private var claims: AccessClaims { claims(audience: issuer.audience) }
+
+    private func claims(audience: String) -> AccessClaims {
+        AccessClaims(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            number: 7,
+            expiresAtSeconds: now + 600,
+            audience: audience
+        )
     }
 
     /// The token with a signature that nobody made, of the right length.
@@ -217,7 +225,7 @@ struct AccessTokenMACTests {
             signedInAtSeconds: now
         )
         let text = try issuer.accessToken(for: facts, number: 7, tokenID: name, nowSeconds: now)
-        #expect(try issuer.verifiedAccessClaims(unsigned(text)) == claims)
+        #expect(try issuer.verifiedAccessClaims(unsigned(text)) == claims(audience: name))
     }
 
     @Test func `A token has one place in the cache, whatever its signature`() throws {

@@ -49,7 +49,8 @@ struct TokenIssuerTests {
                     userID: session.userID,
                     sessionID: session.sessionID,
                     number: 7,
-                    expiresAtSeconds: now + 600
+                    expiresAtSeconds: now + 600,
+                    audience: issuer.audience
                 )
         )
     }
@@ -117,7 +118,13 @@ struct TokenIssuerTests {
 
     @Test func `The cache is bounded and keeps entries in use`() {
         var cache = VerifiedTokenCache<AccessClaims>(capacity: 10)
-        let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, number: 7, expiresAtSeconds: 1)
+        let claims = AccessClaims(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            number: 7,
+            expiresAtSeconds: 1,
+            audience: issuer.audience
+        )
         for number in 0..<1_000 {
             cache.insert(claims, for: "\(number)")
             #expect(cache.value(of: "\(number)") == claims)
@@ -129,7 +136,13 @@ struct TokenIssuerTests {
 
     @Test func `The cache compares texts by their bytes`() {
         var cache = VerifiedTokenCache<AccessClaims>(capacity: 10)
-        let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, number: 7, expiresAtSeconds: 1)
+        let claims = AccessClaims(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            number: 7,
+            expiresAtSeconds: 1,
+            audience: issuer.audience
+        )
         let end = String(repeating: "x", count: 40)
         cache.insert(claims, for: "K" + end)
         #expect("\u{212A}" + end == "K" + end, "for String, the sign of kelvin is a K")

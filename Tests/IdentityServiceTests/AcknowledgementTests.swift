@@ -214,6 +214,7 @@ struct AcknowledgementTests {
                 let refreshing = Task(executorPreference: service.group.loops[1]) { [token] in
                     try await store.refresh(
                         token,
+                        ofClient: nil,
                         presentedAtMilliseconds: now,
                         nowMilliseconds: now,
                         deadline: nil

@@ -36,14 +36,19 @@ struct KeysFolderSettingsTests {
         try cleaned {
             let ring = try #require(try folder.read(.signing))
             let both = try fixture.settings(named)
-            #expect(both.issuer.keySet.entries.map(\.keyID) == [ring.current.id])
-            #expect(both.keyRings.map(\.kind) == ["signing", "refresh", "proof", "vault", "cursor"])
+            let rsa = try #require(try folder.read(.rsa))
+            #expect(both.issuer.keySet.entries.map(\.keyID) == [ring.current.id, rsa.current.id])
+            #expect(both.keyRings.map(\.kind) == ["signing", "rsa", "refresh", "proof", "vault", "cursor"])
             #expect(try fixture.settings(named.merging(noFiles) { $1 }).keyRings == both.keyRings)
 
             try FileManager.default.removeItem(atPath: folder.file(.signing))
             let mixed = try fixture.settings(named)
-            #expect(mixed.issuer.keySet.entries.map(\.keyID) == [try SigningKey(pem: fixture.signingPEM).keyID])
-            #expect(mixed.keyRings.map(\.kind) == ["refresh", "proof", "vault", "cursor"])
+            #expect(
+                mixed.issuer.keySet.entries.map(\.keyID) == [
+                    try SigningKey(pem: fixture.signingPEM).keyID, rsa.current.id,
+                ]
+            )
+            #expect(mixed.keyRings.map(\.kind) == ["rsa", "refresh", "proof", "vault", "cursor"])
 
             let files = try fixture.settings()
             #expect(files.keyRings.map(\.kind) == ["proof", "cursor"], "which have no files")
@@ -62,7 +67,9 @@ struct KeysFolderSettingsTests {
             let settings = try fixture.settings(named)
             let ring = try #require(try folder.read(.signing))
             #expect(ring.keys.map(\.state) == [.current, .next, .retired])
-            #expect(settings.issuer.keySet.entries.map(\.keyID) == ring.keys.map(\.id))
+            let rsa = try #require(try folder.read(.rsa)).keys.map(\.id)
+            let ids = settings.issuer.keySet.entries.map(\.keyID)
+            #expect(ids.filter { !rsa.contains($0) } == ring.keys.map(\.id) && Set(rsa).isSubset(of: ids))
             let token = RefreshToken(sessionID: .init(high: 1, low: 2), number: 0, nonce: SecureRandom.bytes(16))
             let old = try #require(RefreshKeys([try KeyKind.randomKey(former.text)]))
             #expect(settings.refreshKeys.verify(old.mint(token)) == token)

@@ -2,6 +2,7 @@ import Foundation
 import JOSE
 import KeyRings
 import ServiceKit
+import Synchronization
 
 @testable import IdentityService
 
@@ -30,6 +31,7 @@ struct SettingsFixture {
         try FileManager.default.removeItem(atPath: folders.own.file(.signing))
         try FileManager.default.removeItem(atPath: folders.own.file(.refresh))
         try FileManager.default.removeItem(atPath: folders.own.file(.vault))
+        try FileManager.default.removeItem(atPath: folders.own.file(.rsa))
         atexit {
             guard let keys = try? SettingsFixture.keysFolder.get() else { return }
             try? FileManager.default.removeItem(atPath: String(keys.dropLast("/keys".count)))
@@ -52,7 +54,23 @@ struct SettingsFixture {
         ]
     }
 
-    func configuration(_ values: [String: String], files: [String: [UInt8]] = [:]) throws -> Configuration {
+    /// Files that a test changes.
+    final class ChangingFiles: Sendable {
+        private let files: Mutex<[String: [UInt8]]>
+
+        init(_ files: [String: [UInt8]]) { self.files = Mutex(files) }
+
+        subscript(_ path: String) -> [UInt8]? {
+            get { files.withLock { $0[path] } }
+            set { files.withLock { $0[path] = newValue } }
+        }
+    }
+
+    func configuration(
+        _ values: [String: String],
+        files: [String: [UInt8]] = [:],
+        changing: ChangingFiles? = nil
+    ) throws -> Configuration {
         let environment = [
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
             "VESTIBULE_IDENTITY_KEYS_FOLDER": try Self.keysFolder.get(), "VESTIBULE_DATABASE_HOST": "/tmp",
@@ -66,15 +84,21 @@ struct SettingsFixture {
             program: "identity",
             environment: environment.merging(values) { _, new in new },
             readFile: { (path, bytesMax) throws(FileError) in
-                guard let bytes = contents[path] else { throw FileError("cannot be opened: No such file or directory") }
+                guard let bytes = changing?[path] ?? contents[path] else {
+                    throw FileError("cannot be opened: No such file or directory")
+                }
                 guard bytes.count <= bytesMax else { throw FileError("is longer than \(bytesMax) bytes") }
                 return bytes
             }
         )
     }
 
-    func settings(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) throws -> IdentitySettings {
-        try IdentitySettings(configuration(values, files: files))
+    func settings(
+        _ values: [String: String] = [:],
+        files: [String: [UInt8]] = [:],
+        changing: ChangingFiles? = nil
+    ) throws -> IdentitySettings {
+        try IdentitySettings(configuration(values, files: files, changing: changing))
     }
 
     func problems(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) -> [String] {

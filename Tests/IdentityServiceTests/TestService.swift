@@ -24,6 +24,8 @@ struct TestService {
     let provider: TestProvider
     let exchange: TestExchange
     let others: OtherServices
+    /// Answers requests to servers outside.
+    let http: TestHTTP
     let clock: TestClock
 
     /// The name in an operator's certificate.
@@ -80,6 +82,7 @@ struct TestService {
         let provider = try TestProvider()
         let exchange = TestExchange()
         let others = OtherServices()
+        let http = TestHTTP()
         let clock = TestClock()
         let keySource = keys.map { TokenKeySource(folder: $0) }
         let ownKeys = try keySource?.read()
@@ -91,6 +94,7 @@ struct TestService {
                 audience: "vestibule",
                 lifetimeSeconds: limits.accessTokenSeconds,
                 signingKey: try ownKeys?.signingKey ?? SigningKey.generateP256(),
+                rsaKey: clients.contains { $0.idTokenAlgorithm == .rs256 } ? try SigningKey.generateRSA2048() : nil,
                 otherKeys: ownKeys?.otherKeys ?? [],
                 refreshKeys: refreshKeys
             ),
@@ -112,7 +116,7 @@ struct TestService {
             database: database,
             group: group,
             fetcher: provider,
-            http: TestHTTP(),
+            http: http,
             profile: others.profile,
             invites: others.invites,
             codes: [.apple: exchange],
@@ -134,6 +138,7 @@ struct TestService {
             provider: provider,
             exchange: exchange,
             others: others,
+            http: http,
             clock: clock
         )
         let fetching = Task { await parts.fetchProviderKeys() }

@@ -72,10 +72,15 @@ struct UsualRefreshTests {
                         RefreshToken(sessionID: id, number: number, nonce: nonce)
                     }
                     let usual = try await service.database.execute(
-                        store.usualRefreshStatement(token(first), nowMilliseconds: now)
+                        store.usualRefreshStatement(token(first), ofClient: nil, nowMilliseconds: now)
                     )
                     let whole = try await service.database.execute(
-                        store.refreshStatement(token(second), presentedAtMilliseconds: now, nowMilliseconds: now)
+                        store.refreshStatement(
+                            token(second),
+                            ofClient: nil,
+                            presentedAtMilliseconds: now,
+                            nowMilliseconds: now
+                        )
                     )
                     let verdict = try #require(whole.first).decode(0, as: String.self)
                     let isUsual = verdict == "rotated" || verdict == "sibling"
@@ -105,10 +110,13 @@ struct UsualRefreshTests {
                 RefreshToken(sessionID: SessionID(high: 1, low: 1), number: 0, nonce: nonce),
             ]
             for token in strangers {
-                let rows = try await service.database.execute(store.usualRefreshStatement(token, nowMilliseconds: now))
+                let rows = try await service.database.execute(
+                    store.usualRefreshStatement(token, ofClient: nil, nowMilliseconds: now)
+                )
                 #expect(rows.isEmpty)
                 let (verdict, _) = try await store.refresh(
                     token,
+                    ofClient: nil,
                     presentedAtMilliseconds: now,
                     nowMilliseconds: now,
                     deadline: nil

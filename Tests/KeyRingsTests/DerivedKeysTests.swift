@@ -176,7 +176,9 @@ struct DerivedKeysTests {
                 try FileManager.default.removeItem(atPath: invites.file(.proof))
                 try Data("half".utf8).write(to: URL(filePath: invites.file(.proof)))
                 let changes = try run()
-                #expect(changes.isEmpty || changes == [.kept, .kept, .kept, .made, .renewed, .kept, .kept, .kept])
+                #expect(
+                    changes.isEmpty || changes == [.kept, .kept, .kept, .kept, .made, .renewed, .kept, .kept, .kept]
+                )
                 try expectFollowing(folders)
                 func mode(_ path: String) throws -> Int? {
                     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -30,7 +30,8 @@ struct KeyFolderTests {
             let (folder, made) = try initialize(parent)
             #expect(
                 made.map(\.name) == [
-                    "keys/signing.json", "keys/refresh.json", "keys/proof.json", "profile-keys/proof.json",
+                    "keys/signing.json", "keys/rsa.json", "keys/refresh.json", "keys/proof.json",
+                    "profile-keys/proof.json",
                     "invites-keys/proof.json", "keys/vault.json", "keys/cursor.json",
                     "invites-keys/cursor.json",
                 ]
@@ -66,7 +67,7 @@ struct KeyFolderTests {
             #expect(fault?.description.contains("identity-refresh-key doesn't have 32 bytes") == true)
             try FileManager.default.removeItem(atPath: "\(parent)/identity-refresh-key")
             let (folder, made) = try initialize(parent)
-            #expect(made.map(\.change) == [.kept] + Array(repeating: .made, count: 7))
+            #expect(made.map(\.change) == [.kept, .kept] + Array(repeating: .made, count: 7))
             #expect(try #require(try folder.read(.signing)).keys.count == 1)
         }
     }

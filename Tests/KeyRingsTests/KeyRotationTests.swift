@@ -16,7 +16,7 @@ struct KeyRotationTests {
         defer { try? FileManager.default.removeItem(atPath: parent) }
         let folders = KeyFolders(secrets: parent)
         let made = try folders.initialize(folderMode: 0o755, mode: 0o444, nowSeconds: start)
-        #expect(made.count == 8 && made.allSatisfy { $0.change == .made })
+        #expect(made.count == 9 && made.allSatisfy { $0.change == .made })
         try body(folders)
     }
 

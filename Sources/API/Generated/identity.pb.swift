@@ -580,6 +580,10 @@ public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable 
   /// Where the provider posts to: the gateway's public URL of its callback.
   public var redirectUri: String = String()
 
+  /// The sealed request of an OAuth client for which the user signs in (SignInPage.request), whose `login_hint` goes to the provider; and
+  /// where it demands a new sign-in, the provider is asked for one. Empty without.
+  public var authorizationRequest: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1660,6 +1664,9 @@ public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendabl
   /// When it expires, in Unix seconds.
   public var expiresAtSeconds: Int64 = 0
 
+  /// What the OAuth client was granted that it was issued to; empty for other apps.
+  public var scope: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2207,7 +2214,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2220,6 +2227,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
       case 3: try { try decoder.decodeSingularStringField(value: &self.appURL) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.codeChallenge) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.authorizationRequest) }()
       default: break
       }
     }
@@ -2241,6 +2249,9 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if !self.redirectUri.isEmpty {
       try visitor.visitSingularStringField(value: self.redirectUri, fieldNumber: 5)
     }
+    if !self.authorizationRequest.isEmpty {
+      try visitor.visitSingularStringField(value: self.authorizationRequest, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2250,6 +2261,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if lhs.appURL != rhs.appURL {return false}
     if lhs.codeChallenge != rhs.codeChallenge {return false}
     if lhs.redirectUri != rhs.redirectUri {return false}
+    if lhs.authorizationRequest != rhs.authorizationRequest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4169,7 +4181,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4185,6 +4197,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
       case 6: try { try decoder.decodeSingularStringField(value: &self.issuer) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.audience) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.scope) }()
       default: break
       }
     }
@@ -4215,6 +4228,9 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if self.expiresAtSeconds != 0 {
       try visitor.visitSingularInt64Field(value: self.expiresAtSeconds, fieldNumber: 8)
     }
+    if !self.scope.isEmpty {
+      try visitor.visitSingularStringField(value: self.scope, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4227,6 +4243,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if lhs.issuer != rhs.issuer {return false}
     if lhs.audience != rhs.audience {return false}
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
+    if lhs.scope != rhs.scope {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -20,6 +20,51 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// Whether a user's profile has the fields that a client requires.
+public nonisolated enum Vestibule_Identity_V1_ProfileState: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Not known yet.
+  case unspecified // = 0
+
+  /// It has all.
+  case complete // = 1
+
+  /// It lacks some, and no page may be shown: the client gets `interaction_required`.
+  case incomplete // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .complete
+    case 2: self = .incomplete
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .complete: return 1
+    case .incomplete: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_ProfileState] = [
+    .unspecified,
+    .complete,
+    .incomplete,
+  ]
+
+}
+
 /// A parameter of a query or a form.
 public nonisolated struct Vestibule_Identity_V1_OAuthParameter: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -48,6 +93,10 @@ public nonisolated struct Vestibule_Identity_V1_OAuthFailure: Sendable {
 
   /// For developers.
   public var description_p: String = String()
+
+  /// For users, where the failure is shown on a page: CLIENT_UNKNOWN, CLIENT_DISABLED, REDIRECT_INVALID, REQUEST_EXPIRED or
+  /// REQUEST_INVALID.
+  public var reason: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -95,6 +144,9 @@ public nonisolated struct Vestibule_Identity_V1_AuthorizeRequest: Sendable {
   /// The browser's session: the single token of a cookie. Empty if the browser has none.
   public var browserToken: String = String()
 
+  /// What the gateway knows of the user's profile, once the response was CompleteProfile.
+  public var profile: Vestibule_Identity_V1_ProfileState = .unspecified
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -136,6 +188,15 @@ public nonisolated struct Vestibule_Identity_V1_AuthorizeResponse: Sendable {
     set {outcome = .failure(newValue)}
   }
 
+  /// The user is signed in, and the client requires fields of the profile: the gateway looks whether they are there.
+  public var completeProfile: Vestibule_Identity_V1_CompleteProfile {
+    get {
+      if case .completeProfile(let v)? = outcome {return v}
+      return Vestibule_Identity_V1_CompleteProfile()
+    }
+    set {outcome = .completeProfile(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// One of these.
@@ -146,10 +207,44 @@ public nonisolated struct Vestibule_Identity_V1_AuthorizeResponse: Sendable {
     case signIn(Vestibule_Identity_V1_SignInPage)
     /// An error for the user alone: nothing shows that the redirect URI is the client's.
     case failure(Vestibule_Identity_V1_OAuthFailure)
+    /// The user is signed in, and the client requires fields of the profile: the gateway looks whether they are there.
+    case completeProfile(Vestibule_Identity_V1_CompleteProfile)
 
   }
 
   public init() {}
+}
+
+/// What a page needs to have the user complete the profile.
+public nonisolated struct Vestibule_Identity_V1_CompleteProfile: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The request, sealed; for Authorize with `profile`.
+  public var request: String = String()
+
+  /// What the profile must have, by the names of `vestibule.app.v1.Profile.missing_fields`.
+  public var fields: [String] = []
+
+  /// Whether no page may be shown (`prompt=none`).
+  public var isSilent: Bool = false
+
+  /// The client and the page's languages, as SignInPage has them.
+  public var page: Vestibule_Identity_V1_SignInPage {
+    get {_page ?? Vestibule_Identity_V1_SignInPage()}
+    set {_page = newValue}
+  }
+  /// Returns true if `page` has been explicitly set.
+  public var hasPage: Bool {self._page != nil}
+  /// Clears the value of `page`. Subsequent reads from it will return its default value.
+  public mutating func clearPage() {self._page = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _page: Vestibule_Identity_V1_SignInPage? = nil
 }
 
 /// An answer that the browser carries to a client.
@@ -192,6 +287,12 @@ public nonisolated struct Vestibule_Identity_V1_SignInPage: Sendable {
 
   /// The languages that the client asks for (`ui_locales`).
   public var languages: String = String()
+
+  /// An https URL of the client's logo; empty without.
+  public var clientLogoUri: String = String()
+
+  /// The colour of the client's buttons, such as `#0a5ad2`; empty without.
+  public var clientColor: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -425,6 +526,10 @@ public nonisolated struct Vestibule_Identity_V1_EndBrowserSessionResponse: Senda
 
 fileprivate nonisolated let _protobuf_package = "vestibule.identity.v1"
 
+nonisolated extension Vestibule_Identity_V1_ProfileState: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROFILE_STATE_UNSPECIFIED\0\u{1}PROFILE_STATE_COMPLETE\0\u{1}PROFILE_STATE_INCOMPLETE\0")
+}
+
 nonisolated extension Vestibule_Identity_V1_OAuthParameter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OAuthParameter"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
@@ -462,7 +567,7 @@ nonisolated extension Vestibule_Identity_V1_OAuthParameter: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_Identity_V1_OAuthFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OAuthFailure"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}description\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}error\0\u{1}description\0\u{1}reason\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -472,6 +577,7 @@ nonisolated extension Vestibule_Identity_V1_OAuthFailure: SwiftProtobuf.Message,
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.error) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.description_p) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       default: break
       }
     }
@@ -484,12 +590,16 @@ nonisolated extension Vestibule_Identity_V1_OAuthFailure: SwiftProtobuf.Message,
     if !self.description_p.isEmpty {
       try visitor.visitSingularStringField(value: self.description_p, fieldNumber: 2)
     }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_OAuthFailure, rhs: Vestibule_Identity_V1_OAuthFailure) -> Bool {
     if lhs.error != rhs.error {return false}
     if lhs.description_p != rhs.description_p {return false}
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -536,7 +646,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAuthentication: SwiftProtobuf.
 
 nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AuthorizeRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parameters\0\u{1}request\0\u{3}browser_token\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parameters\0\u{1}request\0\u{3}browser_token\0\u{1}profile\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -547,6 +657,7 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.parameters) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.request) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.browserToken) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.profile) }()
       default: break
       }
     }
@@ -562,6 +673,9 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
     if !self.browserToken.isEmpty {
       try visitor.visitSingularStringField(value: self.browserToken, fieldNumber: 3)
     }
+    if self.profile != .unspecified {
+      try visitor.visitSingularEnumField(value: self.profile, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -569,6 +683,7 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
     if lhs.parameters != rhs.parameters {return false}
     if lhs.request != rhs.request {return false}
     if lhs.browserToken != rhs.browserToken {return false}
+    if lhs.profile != rhs.profile {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -576,7 +691,7 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
 
 nonisolated extension Vestibule_Identity_V1_AuthorizeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AuthorizeResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}answer\0\u{3}sign_in\0\u{1}failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}answer\0\u{3}sign_in\0\u{1}failure\0\u{3}complete_profile\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -623,6 +738,19 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeResponse: SwiftProtobuf.Mes
           self.outcome = .failure(v)
         }
       }()
+      case 4: try {
+        var v: Vestibule_Identity_V1_CompleteProfile?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .completeProfile(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .completeProfile(v)
+        }
+      }()
       default: break
       }
     }
@@ -646,6 +774,10 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeResponse: SwiftProtobuf.Mes
       guard case .failure(let v)? = self.outcome else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     }()
+    case .completeProfile?: try {
+      guard case .completeProfile(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -653,6 +785,55 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeResponse: SwiftProtobuf.Mes
 
   public static func ==(lhs: Vestibule_Identity_V1_AuthorizeResponse, rhs: Vestibule_Identity_V1_AuthorizeResponse) -> Bool {
     if lhs.outcome != rhs.outcome {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CompleteProfile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CompleteProfile"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}fields\0\u{3}is_silent\0\u{1}page\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.request) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.fields) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isSilent) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._page) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.request.isEmpty {
+      try visitor.visitSingularStringField(value: self.request, fieldNumber: 1)
+    }
+    if !self.fields.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.fields, fieldNumber: 2)
+    }
+    if self.isSilent != false {
+      try visitor.visitSingularBoolField(value: self.isSilent, fieldNumber: 3)
+    }
+    try { if let v = self._page {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CompleteProfile, rhs: Vestibule_Identity_V1_CompleteProfile) -> Bool {
+    if lhs.request != rhs.request {return false}
+    if lhs.fields != rhs.fields {return false}
+    if lhs.isSilent != rhs.isSilent {return false}
+    if lhs._page != rhs._page {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -700,7 +881,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAnswer: SwiftProtobuf.Message,
 
 nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInPage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{3}client_logo_uri\0\u{3}client_color\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -713,6 +894,8 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
       case 3: try { try decoder.decodeRepeatedStringField(value: &self.providers) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.provider) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.languages) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.clientLogoUri) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.clientColor) }()
       default: break
       }
     }
@@ -734,6 +917,12 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if !self.languages.isEmpty {
       try visitor.visitSingularStringField(value: self.languages, fieldNumber: 5)
     }
+    if !self.clientLogoUri.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientLogoUri, fieldNumber: 6)
+    }
+    if !self.clientColor.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientColor, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -743,6 +932,8 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if lhs.providers != rhs.providers {return false}
     if lhs.provider != rhs.provider {return false}
     if lhs.languages != rhs.languages {return false}
+    if lhs.clientLogoUri != rhs.clientLogoUri {return false}
+    if lhs.clientColor != rhs.clientColor {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -4,6 +4,9 @@
 import RPC
 
 extension IdentityV1 {
+    /// Whether a user's profile has the fields that a client requires.
+    public typealias ProfileState = Vestibule_Identity_V1_ProfileState
+
     /// A parameter of a query or a form.
     public typealias OAuthParameter = Vestibule_Identity_V1_OAuthParameter
 
@@ -18,6 +21,9 @@ extension IdentityV1 {
 
     /// What the browser gets.
     public typealias AuthorizeResponse = Vestibule_Identity_V1_AuthorizeResponse
+
+    /// What a page needs to have the user complete the profile.
+    public typealias CompleteProfile = Vestibule_Identity_V1_CompleteProfile
 
     /// An answer that the browser carries to a client.
     public typealias ClientAnswer = Vestibule_Identity_V1_ClientAnswer

@@ -64,6 +64,7 @@ extension IdentityV1.IntrospectTokenResponse {
         ]
         // Only what RFC 6749 section 7.1 calls a token type: a refresh token is presented to nobody but us.
         if use == .access { json["token_type"] = "Bearer" }
+        if !scope.isEmpty { json["scope"] = .string(scope) }
         if !audience.isEmpty { json["aud"] = .string(audience) }
         return json
     }
@@ -85,5 +86,6 @@ extension OpenAPI.Schema {
         .optional("iss", .text(minLength: 1)),
         .optional("aud", .text(minLength: 1)),
         .optional("exp", .integer("Unix seconds.", minimum: 0)),
+        .optional("scope", .text("What an OAuth client was granted.", minLength: 1)),
     ]).named("IntrospectedToken")
 }

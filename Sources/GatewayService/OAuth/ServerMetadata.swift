@@ -54,11 +54,14 @@ struct ServerMetadata: Sendable {
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "subject_types_supported": ["public"],
         "token_endpoint_auth_methods_supported": clientMethods,
+        "token_endpoint_auth_signing_alg_values_supported": clientAlgorithms,
         "revocation_endpoint_auth_methods_supported": clientMethods,
+        "revocation_endpoint_auth_signing_alg_values_supported": clientAlgorithms,
         "code_challenge_methods_supported": ["S256"],
         "scopes_supported": ["openid", "profile", "email", "phone", "offline_access"],
         "claims_supported": [
-            "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "sid", "name", "preferred_username", "picture",
+            "sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "nonce", "sid", "name", "preferred_username",
+            "picture",
             "email", "email_verified", "phone_number", "phone_number_verified",
         ],
         "authorization_response_iss_parameter_supported": true,
@@ -67,11 +70,20 @@ struct ServerMetadata: Sendable {
         "require_request_uri_registration": false,
         "claims_parameter_supported": false,
         "prompt_values_supported": ["none", "login", "select_account"],
-        "display_values_supported": ["page"],
-        "backchannel_logout_supported": false,
+        "display_values_supported": ["page", "popup", "touch"],
+        "acr_values_supported": ["urn:vestibule:acr:provider"],
+        "claim_types_supported": ["normal"],
+        "backchannel_logout_supported": true,
+        "backchannel_logout_session_supported": true,
+        "frontchannel_logout_supported": false,
     ]
 
-    private static let clientMethods: JSONValue = ["client_secret_basic", "client_secret_post", "none"]
+    private static let clientMethods: JSONValue = [
+        "client_secret_basic", "client_secret_post", "private_key_jwt", "none",
+    ]
+    private static let clientAlgorithms = JSONValue.array(
+        SignatureAlgorithm.allCases.map { .string($0.rawValue) }
+    )
 
     /// The algorithms of a key set's keys, each once.
     private static func algorithms(_ keySet: String) -> [String] {
@@ -109,12 +121,15 @@ extension OpenAPI.Schema {
                 "revocation_endpoint_auth_methods_supported", "id_token_signing_alg_values_supported",
                 "response_modes_supported",
                 "subject_types_supported", "code_challenge_methods_supported", "scopes_supported", "claims_supported",
-                "prompt_values_supported", "display_values_supported",
+                "prompt_values_supported", "display_values_supported", "acr_values_supported", "claim_types_supported",
+                "token_endpoint_auth_signing_alg_values_supported",
+                "revocation_endpoint_auth_signing_alg_values_supported",
             ].map { .optional($0, names) }
             + [
                 "authorization_response_iss_parameter_supported", "request_parameter_supported",
                 "request_uri_parameter_supported",
                 "require_request_uri_registration", "claims_parameter_supported", "backchannel_logout_supported",
+                "backchannel_logout_session_supported", "frontchannel_logout_supported",
             ].map { .optional($0, .bool) }
     ).named("ServerMetadata")
 

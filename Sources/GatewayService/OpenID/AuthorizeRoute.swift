@@ -108,6 +108,13 @@ enum AuthorizeRoute {
             guard notice == nil, !page.provider.isEmpty else { return Page.signIn(page, notice).response }
             let address = BeginSignInRoute.address(page.provider, request: page.request)
             return Response(status: .seeOther, headers: [.location: address])
+        case .completeProfile(let completion):
+            call.parameters = []
+            call.request = completion.request
+            call.profile = .incomplete
+            let outcome = try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome
+            guard case .answer(let answer) = outcome else { throw Problem.internalError(cause: NoOutcome()) }
+            return ClientRedirect.response(answer)
         case .failure(let failure):
             return Page.message(PageText.failed, failure.description_p, status: .badRequest).response
         case nil: throw Problem.internalError(cause: NoOutcome())

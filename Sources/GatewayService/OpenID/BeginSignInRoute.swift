@@ -32,6 +32,7 @@ enum BeginSignInRoute {
             call.provider = provider
             call.codeChallenge = Base64URL.encode(SHA256.hash(verifier))
             call.redirectUri = callbackURL(provider, parts.pages)
+            call.authorizationRequest = sealed
             let begun: IdentityV1.BeginWebSignInResponse
             do {
                 begun = try await parts.authentication.identity

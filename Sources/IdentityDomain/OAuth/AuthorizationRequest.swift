@@ -42,12 +42,19 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public let provider: String?
     /// The languages of the page, the preferred first (OpenID Connect Core section 3.1.2.1).
     public let languages: String?
+    /// The user's name at the provider, as the client knows it: a hint for the provider's page.
+    public let loginHint: String?
+    /// The API for which the access token is, if not ours (RFC 8707).
+    public let resource: String?
     /// When the request was made, in Unix milliseconds: a sign-in that it demands must be newer.
     public let madeAtMilliseconds: Int64
 
+    /// Whether the user has to sign in at the provider again.
+    public var demandsNewSignIn: Bool { prompt == .login || maxAgeSeconds == 0 }
+
     /// Whether a sign-in at this time answers the request without another one.
     public func admits(signInAtMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
-        if prompt == .login || prompt == .selectAccount || maxAgeSeconds == 0 {
+        if demandsNewSignIn || prompt == .selectAccount {
             return signInAtMilliseconds >= madeAtMilliseconds
         }
         guard let maxAgeSeconds else { return true }
@@ -84,6 +91,8 @@ extension AuthorizationRequest {
     public static let nonceBytesMax = 256
     /// The longest other parameter that is looked at, in bytes.
     public static let parameterBytesMax = 512
+    /// The most parameters of a request.
+    public static let parametersMax = 64
     /// The greatest `max_age`, in seconds: a year.
     public static let maxAgeSecondsMax: Int64 = 31_536_000
 
@@ -97,6 +106,9 @@ extension AuthorizationRequest {
         clients: [String: OAuthClient],
         nowMilliseconds: Int64
     ) throws(Rejection) {
+        guard parameters.count <= Self.parametersMax else {
+            throw .page(OAuthFailure(.invalidRequest, "There are too many parameters."))
+        }
         let fields = Fields(parameters)
         let (client, redirectURI) = try Self.recipient(fields, clients)
         // RFC 6749 section 4.1.2.1: from here on the client gets the errors.
@@ -144,6 +156,10 @@ extension AuthorizationRequest {
         } catch {
             throw .client(error, target)
         }
+        let resource = fields["resource"]
+        if let resource, !client.resources.contains(resource) {
+            throw reject(.invalidTarget, "The resource is none of the client's.")
+        }
         let maxAge = fields["max_age"].map { Int64($0) }
         if let maxAge, maxAge.map({ $0 < 0 }) ?? true {
             throw reject(.invalidRequest, "The max_age is no number of seconds.")
@@ -159,6 +175,8 @@ extension AuthorizationRequest {
         maxAgeSeconds = maxAge.flatMap { $0 }.map { min($0, Self.maxAgeSecondsMax) }
         provider = fields.short("idp")
         languages = fields.short("ui_locales")
+        loginHint = fields.short("login_hint")
+        self.resource = resource
         madeAtMilliseconds = nowMilliseconds
     }
 
@@ -168,13 +186,18 @@ extension AuthorizationRequest {
         _ clients: [String: OAuthClient]
     ) throws(Rejection) -> (OAuthClient, String) {
         guard let id = fields.single("client_id"), let client = clients[id] else {
-            throw .page(OAuthFailure(.invalidClient, "No client has this client_id."))
+            throw .page(OAuthFailure(.invalidClient, "No client has this client_id.", reason: .clientUnknown))
+        }
+        if client.isDisabled {
+            throw .page(OAuthFailure(.unauthorizedClient, "The client is switched off.", reason: .clientDisabled))
         }
         guard let redirectURI = fields.single("redirect_uri") else {
-            throw .page(OAuthFailure(.invalidRequest, "The redirect_uri is missing, or there are several."))
+            let text = "The redirect_uri is missing, or there are several."
+            throw .page(OAuthFailure(.invalidRequest, text, reason: .redirectInvalid))
         }
         guard client.redirectURIs.contains(where: { $0.admits(redirectURI) }) else {
-            throw .page(OAuthFailure(.invalidRequest, "The redirect_uri is none of the client's."))
+            let text = "The redirect_uri is none of the client's."
+            throw .page(OAuthFailure(.invalidRequest, text, reason: .redirectInvalid))
         }
         return (client, redirectURI)
     }
@@ -237,6 +260,6 @@ private struct Fields {
     private static let names = [
         "response_type", "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
         "prompt", "max_age",
-        "idp", "ui_locales", "request", "request_uri",
+        "idp", "ui_locales", "login_hint", "resource", "request", "request_uri",
     ]
 }

@@ -79,6 +79,8 @@ extension AuthorizationRequest {
         object["max_age"] = maxAgeSeconds.map { .integer($0) }
         object["idp"] = provider.map { .string($0) }
         object["ui_locales"] = languages.map { .string($0) }
+        object["login_hint"] = loginHint.map { .string($0) }
+        object["resource"] = resource.map { .string($0) }
         return object.serialized()
     }
 
@@ -99,5 +101,7 @@ extension AuthorizationRequest {
         maxAgeSeconds = object["max_age"]?.integer
         provider = object["idp"]?.string
         languages = object["ui_locales"]?.string
+        loginHint = object["login_hint"]?.string
+        resource = object["resource"]?.string
     }
 }

@@ -40,14 +40,31 @@ public struct OAuthFailure: Error, Sendable, Hashable {
         case serverError = "server_error"
     }
 
+    /// What is shown to the user where no client gets the failure: stable, and a page has a sentence for each.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// No client has this id.
+        case clientUnknown = "CLIENT_UNKNOWN"
+        /// The operator has switched the client off.
+        case clientDisabled = "CLIENT_DISABLED"
+        /// The redirect URI is none of the client's.
+        case redirectInvalid = "REDIRECT_INVALID"
+        /// The request has expired, or is not ours.
+        case requestExpired = "REQUEST_EXPIRED"
+        /// The request can't be read.
+        case requestInvalid = "REQUEST_INVALID"
+    }
+
     /// The word.
     public let word: Word
+    /// For the user, where no client gets it.
+    public let reason: Reason
     /// For developers: ASCII without quotes and backslashes (RFC 6749 section 5.2), and nothing that the request has.
     public let description: String
 
     /// A failure.
-    public init(_ word: Word, _ description: String) {
+    public init(_ word: Word, _ description: String, reason: Reason = .requestInvalid) {
         self.word = word
+        self.reason = reason
         self.description = description
     }
 }

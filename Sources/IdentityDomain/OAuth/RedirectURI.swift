@@ -34,7 +34,7 @@ public struct RedirectURI: Sendable, Hashable {
         case "https", "http":
             guard let authority = Self.authority(text[colon...]) else { throw .malformed }
             guard !authority.text.contains("@") else { throw .userInformation }
-            guard !authority.host.isEmpty, authority.hasValidPort else { throw .malformed }
+            guard Self.isHost(authority.host), authority.hasValidPort else { throw .malformed }
             let isLoopback = scheme == "http" && ["127.0.0.1", "[::1]"].contains(authority.host)
             guard scheme == "https" || isLoopback else { throw .clearText }
             withoutPort = isLoopback ? "http://\(authority.host)\(authority.rest)" : nil
@@ -70,6 +70,12 @@ public struct RedirectURI: Sendable, Hashable {
         let hasValidPort =
             port.map { 1...5 ~= $0.count && $0.allSatisfy(\.isASCIIDigit) && Int($0) ?? 0 <= 65_535 } ?? true
         return (authority, host, hasValidPort, hierarchy[end...])
+    }
+
+    /// Whether brackets, if there are any, enclose the whole (RFC 3986 section 3.2.2).
+    private static func isHost(_ host: String) -> Bool {
+        let inner = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
+        return !inner.isEmpty && !inner.contains { $0 == "[" || $0 == "]" }
     }
 
     /// Whether a scheme may be an app's own: a reversed domain name, which has a dot.

@@ -179,10 +179,20 @@ extension OAuthClient {
     fileprivate var lines: [String] {
         let proof = requiresPKCE ? "PKCE" : "PKCE or a nonce"
         return [
-            "client \(id) (\(name)): \(isConfidential ? "confidential" : "public"), with \(proof)",
+            "client \(id) (\(name)): \(authentication.kind), with \(proof)\(isDisabled ? ", switched off" : "")",
             "  scopes \(scopes.text)",
             "  redirects to \(redirectURIs.map(\.text).joined(separator: ", "))", "",
         ]
+    }
+}
+
+extension ClientAuthentication {
+    fileprivate var kind: String {
+        switch self {
+        case .none: "public"
+        case .secrets: "confidential, by a secret"
+        case .keys: "confidential, by a key"
+        }
     }
 }
 

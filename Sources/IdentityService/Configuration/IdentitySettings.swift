@@ -44,6 +44,8 @@ struct IdentitySettings: Sendable {
     let phoneAssertions: PhoneAssertionPolicy?
     /// The apps that sign users in by OpenID Connect, by their ids.
     let clients: [String: OAuthClient]
+    /// Where they are read from again; nil if they never are.
+    let clientsFile: ClientsFile?
     /// Which phone numbers of imported accounts are accepted.
     let phonePolicy: PhonePolicy
     /// The proxies to providers and webhook targets.
@@ -72,6 +74,7 @@ struct IdentitySettings: Sendable {
         webhooks: [WebhookTarget] = [],
         phoneAssertions: PhoneAssertionPolicy? = nil,
         clients: [String: OAuthClient] = [:],
+        clientsFile: ClientsFile? = nil,
         phonePolicy: PhonePolicy = .philippines,
         proxies: ProxySettings = .none,
         hints: [ConfigurationError] = []
@@ -94,6 +97,7 @@ struct IdentitySettings: Sendable {
         self.webhooks = webhooks
         self.phoneAssertions = phoneAssertions
         self.clients = clients
+        self.clientsFile = clientsFile
         self.phonePolicy = phonePolicy
         self.proxies = proxies
         self.hints = hints
@@ -120,15 +124,17 @@ struct IdentitySettings: Sendable {
         let providers = ProviderSettings(configuration)
         faults += providers.faults
         let audiences = Set(providers.providers.flatMap { $0.policy.audiences.keys })
-        let clients = faults.collect { () throws(ConfigurationErrors) in
-            try ClientsFile.read(configuration[IdentityKeys.clientsFile], audiences: audiences)
+        let clientsFile = configuration[IdentityKeys.clientsFile].map { file in
+            ClientsFile(file: file, audiences: audiences, signsRS256: keys?.rsaKey != nil)
         }
+        let clients = faults.collect { () throws(ConfigurationErrors) in try clientsFile?.clients() ?? [:] }
         guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationErrors(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
             audience: configuration[IdentityKeys.audience],
             lifetimeSeconds: limits.accessTokenSeconds,
             signingKey: keys.signingKey,
+            rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
             refreshKeys: keys.refreshKeys
         )
@@ -151,6 +157,7 @@ struct IdentitySettings: Sendable {
             webhooks: webhooks ?? [],
             phoneAssertions: phoneAssertions ?? nil,
             clients: clients ?? [:],
+            clientsFile: clientsFile,
             phonePolicy: phonePolicy,
             proxies: ProxySettings(
                 https: configuration[IdentityKeys.httpsProxy],
@@ -168,6 +175,7 @@ struct IdentitySettings: Sendable {
             audience: issuer.audience,
             lifetimeSeconds: issuer.lifetimeSeconds,
             signingKey: keys.signingKey,
+            rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
             refreshKeys: keys.refreshKeys
         )

@@ -28,7 +28,12 @@ extension OAuthMethods {
             let session = try await browserSession(request.browserToken, deadline: context.deadline)
             if let session, accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
             {
-                response.answer = try await answerWithCode(accepted, of: session, deadline: context.deadline)
+                response = try await answer(
+                    accepted,
+                    profile: request.profile,
+                    of: session,
+                    deadline: context.deadline
+                )
             } else if accepted.prompt == AuthorizationRequest.Prompt.none {
                 let failure = OAuthFailure(.loginRequired, "The user is not signed in, or not recently enough.")
                 response.answer = answer(failure, to: accepted.target)
@@ -61,9 +66,8 @@ extension OAuthMethods {
         let now = identity.clock.nowMilliseconds
         if !request.request.isEmpty {
             guard let accepted = keys.open(request.request, for: .page, nowMilliseconds: now) else {
-                throw .page(
-                    OAuthFailure(.invalidRequest, "This sign-in took too long. Go back to the app and try again.")
-                )
+                let text = "This sign-in took too long. Go back to the app and try again."
+                throw .page(OAuthFailure(.invalidRequest, text, reason: .requestExpired))
             }
             return try stillAccepted(accepted)
         }
@@ -74,21 +78,53 @@ extension OAuthMethods {
             let named = parameters.filter { $0.name == "client_id" }.map(\.value)
             guard let accepted = keys.open(text, for: .pushed, nowMilliseconds: now), named == [accepted.clientID]
             else {
-                throw .page(OAuthFailure(.invalidRequestURI, "The pushed request is unknown, or has expired."))
+                let text = "The pushed request is unknown, or has expired."
+                throw .page(OAuthFailure(.invalidRequestURI, text, reason: .requestExpired))
             }
             return try stillAccepted(accepted)
         }
         return try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
     }
 
-    /// A sealed request, unless its client or redirect URI was taken out of the file meanwhile.
+    /// A sealed request, unless its client was switched off, or it or the redirect URI was taken out of the file meanwhile.
     private func stillAccepted(
         _ request: AuthorizationRequest
     ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
         guard let client = clients[request.clientID],
             client.redirectURIs.contains(where: { $0.admits(request.redirectURI) })
-        else { throw .page(OAuthFailure(.invalidClient, "The client is not configured any more.")) }
+        else {
+            throw .page(OAuthFailure(.invalidClient, "The client is not configured any more.", reason: .clientUnknown))
+        }
+        if client.isDisabled {
+            throw .page(OAuthFailure(.unauthorizedClient, "The client is switched off.", reason: .clientDisabled))
+        }
         return request
+    }
+
+    /// What a signed-in user's request gets: a code, unless the client requires fields of the profile that may not be there.
+    private func answer(
+        _ request: AuthorizationRequest,
+        profile: IdentityV1.ProfileState,
+        of session: BrowserSession,
+        deadline: Deadline?
+    ) async throws -> IdentityV1.AuthorizeResponse {
+        var response = IdentityV1.AuthorizeResponse()
+        let fields = clients[request.clientID]?.requiredFields ?? []
+        if fields.isEmpty || profile == .complete {
+            response.answer = try await answerWithCode(request, of: session, deadline: deadline)
+        } else if profile == .incomplete {
+            let failure = OAuthFailure(.interactionRequired, "The user has to complete the profile.")
+            response.answer = answer(failure, to: request.target)
+        } else if let page = signInPage(request) {
+            response.completeProfile.request = page.request
+            response.completeProfile.fields = fields
+            response.completeProfile.isSilent = request.prompt == AuthorizationRequest.Prompt.none
+            response.completeProfile.page = page
+        } else {
+            let failure = OAuthFailure(.invalidRequest, "The request is too long.")
+            response.answer = answer(failure, to: request.target)
+        }
+        return response
     }
 
     private func answerWithCode(
@@ -120,6 +156,8 @@ extension OAuthMethods {
         page.providers = identity.browserProviders
         if let provider = request.provider, page.providers.contains(provider) { page.provider = provider }
         page.languages = request.languages ?? ""
+        page.clientLogoUri = client.logoURI ?? ""
+        page.clientColor = client.color ?? ""
         return page
     }
 

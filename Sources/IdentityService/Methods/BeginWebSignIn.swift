@@ -26,12 +26,19 @@ extension IdentityMethods {
                 random: randomBytes(WebState.randomByteCount)
             )
             guard let minted = webStates.mint(state) else { throw IdentityError.web(.stateInvalid) }
-            let authorization = WebAuthorization(
+            var authorization = WebAuthorization(
                 client: client,
                 redirectURI: request.redirectUri,
                 state: minted.text,
                 rawNonce: minted.rawNonce
             )
+            let asked = ownKeys.current.authorizationRequests.open(
+                request.authorizationRequest,
+                for: .page,
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            authorization.loginHint = asked?.loginHint
+            authorization.prompt = asked?.demandsNewSignIn == true ? .login : asked?.prompt
             var response = IdentityV1.BeginWebSignInResponse()
             response.state = minted.text
             response.authorizationURL = authorization.url(of: endpoint, provider: provider.policy.name)

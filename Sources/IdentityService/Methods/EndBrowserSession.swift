@@ -27,12 +27,15 @@ extension OAuthMethods {
                 response.needsConfirmation = true
                 return response
             }
-            try await identity.store.signOut(
-                SigningOut(session),
+            _ = try await identity.store.endSession(
+                session.sessionID,
+                of: session.userID,
+                reason: .signOut,
                 nowMilliseconds: identity.clock.nowMilliseconds,
                 deadline: context.deadline
             )
             identity.revocations.announce()
+            logoutsAreDue()
             return response
         }
     }

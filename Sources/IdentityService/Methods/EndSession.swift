@@ -16,6 +16,7 @@ extension IdentityMethods {
             let isOwn = try await store.endSession(
                 SessionID(request.sessionID, or: IdentityError.sessionNotFound),
                 of: owner.userID,
+                reason: .ended,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

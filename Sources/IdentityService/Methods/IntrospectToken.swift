@@ -42,7 +42,8 @@ extension IdentityMethods {
             response.sessionID = token.sessionID.description
             response.clientID = session.clientID
             response.issuer = issuer.issuer
-            response.audience = token.audience(issuer)
+            response.audience = token.audience
+            response.scope = session.scope ?? ""
             response.expiresAtSeconds = expiresAtSeconds
             return response
         }
@@ -63,7 +64,7 @@ private enum AskedToken {
             guard let claims = try? mint.singleTokens.verifiedClaims(text) else { return nil }
             self = .single(claims)
         } else {
-            guard let claims = try? mint.issuer.verifiedAccessClaims(text) else { return nil }
+            guard let claims = try? mint.issuer.verifiedAccessClaims(text, audience: .any) else { return nil }
             self = .access(claims)
         }
     }
@@ -83,9 +84,9 @@ private enum AskedToken {
         }
     }
 
-    func audience(_ issuer: TokenIssuer) -> String {
+    var audience: String {
         switch self {
-        case .access: issuer.audience
+        case .access(let claims): claims.audience
         case .single: SingleTokens.Use.app.audience
         case .refresh: ""
         }

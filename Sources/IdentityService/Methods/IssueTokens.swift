@@ -14,7 +14,7 @@ extension OAuthMethods {
         try await context.answer {
             do {
                 let form = OAuthForm(request.parameters)
-                let client = try client(form, request.client)
+                let client = try await client(form, request.client, deadline: context.deadline)
                 switch form["grant_type"] {
                 case "authorization_code": return try await tokens(form, of: client, context)
                 case "refresh_token": return try await nextTokens(form, of: client, request, context)
@@ -45,9 +45,10 @@ extension OAuthMethods {
             let issued = try await identity.store.issued(code, nowMilliseconds: now, deadline: context.deadline)
         else { throw refusal }
         // A wrong client or verifier doesn't use it up: a thief of the code can't spoil the client's sign-in.
-        guard issued.clientID == client.id, form["redirect_uri"] == issued.redirectURI,
+        guard issued.clientID == client.id, form["redirect_uri"]?.utf8.elementsEqual(issued.redirectURI.utf8) == true,
             Self.isProven(issued.codeChallenge, by: form["code_verifier"])
         else { throw refusal }
+        try Self.check(resource: form["resource"], of: issued.resource)
         let redeemed =
             issued.isRedeemed
             ? nil
@@ -74,6 +75,7 @@ extension OAuthMethods {
             return try await identity.store.redeem(
                 code,
                 new: identity.newSession(),
+                isTold: client.logoutURI != nil,
                 accessTokenSeconds: client.accessTokenSeconds ?? identity.issuer.lifetimeSeconds,
                 nowMilliseconds: nowMilliseconds,
                 deadline: deadline
@@ -97,18 +99,18 @@ extension OAuthMethods {
         refresh.presentedAtMilliseconds = request.presentedAtMilliseconds
         let session: StoredSession
         do {
-            session = try await identity.exchange(refresh, context)
+            session = try await identity.exchange(refresh, ofClient: client.id, context)
         } catch let error as IdentityError {
             guard error.isOfRefreshToken else { throw error }
             throw OAuthFailure(.invalidGrant, "The refresh token is invalid, expired, or its session has ended.")
         }
-        // Another client's has moved on by one number, which harms nobody: its own client gets the next one all the same.
-        guard let scope = session.scope, session.facts.clientID == client.id else {
-            throw OAuthFailure(.invalidGrant, "The refresh token is another client's.")
-        }
-        let granted = OAuthScope.read(scope).intersection(client.scopes)
+        let granted = OAuthScope.read(session.scope ?? "").intersection(client.scopes)
         guard granted.contains(.offlineAccess) else {
             throw OAuthFailure(.invalidGrant, "The client may not have refresh tokens any more.")
+        }
+        try Self.check(resource: form["resource"], of: session.resource)
+        if let resource = session.resource, !client.resources.contains(resource) {
+            throw OAuthFailure(.invalidGrant, "The client may not have tokens for this resource any more.")
         }
         // RFC 6749 section 6: no more than was granted, and than its entry still allows.
         if let asked = form["scope"], !OAuthScope.read(asked).isSubset(of: granted) {
@@ -131,6 +133,12 @@ extension OAuthMethods {
         response.expiresInSeconds = tokens.expiresInSeconds
         response.scope = scopes.text
         return response
+    }
+
+    /// A token request may name the resource that was granted, and no other (RFC 8707 section 2.2).
+    private static func check(resource: String?, of granted: String?) throws(OAuthFailure) {
+        guard let resource, resource != granted else { return }
+        throw OAuthFailure(.invalidTarget, "The resource was not granted.")
     }
 
     /// Whether a verifier belongs to a challenge. A verifier without a challenge is rejected as well (RFC 9700 section 4.8.2): an attacker

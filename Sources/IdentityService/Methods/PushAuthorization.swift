@@ -10,35 +10,47 @@ extension OAuthMethods {
         _ request: IdentityV1.PushAuthorizationRequest,
         context: ServerContext
     ) async throws -> IdentityV1.PushAuthorizationResponse {
-        var response = IdentityV1.PushAuthorizationResponse()
-        do throws(OAuthFailure) {
-            let client = try client(OAuthForm(request.parameters), request.client)
-            let parameters = Self.parameters(request.parameters)
-            guard !parameters.contains(where: { $0.name == "request_uri" }) else {
-                throw OAuthFailure(.invalidRequest, "A pushed request names no other one.")
+        try await context.answer {
+            var response = IdentityV1.PushAuthorizationResponse()
+            do {
+                response = try await push(request, context)
+            } catch let failure as OAuthFailure {
+                response.failure = .init(failure)
             }
-            let accepted: AuthorizationRequest
-            do throws(AuthorizationRequest.Rejection) {
-                // By Basic the form need not name the client.
-                let named = parameters.filter { $0.name != "client_id" } + [("client_id", client.id)]
-                accepted = try AuthorizationRequest(
-                    named,
-                    clients: clients,
-                    nowMilliseconds: identity.clock.nowMilliseconds
-                )
-            } catch {
-                switch error {
-                case .page(let failure), .client(let failure, _): throw failure
-                }
-            }
-            guard let sealed = identity.ownKeys.current.authorizationRequests.seal(accepted, for: .pushed) else {
-                throw OAuthFailure(.invalidRequest, "The request is too long.")
-            }
-            response.requestUri = AuthorizationRequestKeys.requestURIPrefix + sealed
-            response.expiresInSeconds = AuthorizationRequestKeys.pushedSeconds
-        } catch {
-            response.failure = .init(error)
+            return response
         }
+    }
+
+    private func push(
+        _ request: IdentityV1.PushAuthorizationRequest,
+        _ context: ServerContext
+    ) async throws -> IdentityV1.PushAuthorizationResponse {
+        var response = IdentityV1.PushAuthorizationResponse()
+        let form = OAuthForm(request.parameters)
+        let client = try await client(form, request.client, deadline: context.deadline)
+        let parameters = Self.parameters(request.parameters)
+        guard !parameters.contains(where: { $0.name == "request_uri" }) else {
+            throw OAuthFailure(.invalidRequest, "A pushed request names no other one.")
+        }
+        let accepted: AuthorizationRequest
+        do throws(AuthorizationRequest.Rejection) {
+            // By Basic the form need not name the client.
+            let named = parameters.filter { $0.name != "client_id" } + [("client_id", client.id)]
+            accepted = try AuthorizationRequest(
+                named,
+                clients: clients,
+                nowMilliseconds: identity.clock.nowMilliseconds
+            )
+        } catch {
+            switch error {
+            case .page(let failure), .client(let failure, _): throw failure
+            }
+        }
+        guard let sealed = identity.ownKeys.current.authorizationRequests.seal(accepted, for: .pushed) else {
+            throw OAuthFailure(.invalidRequest, "The request is too long.")
+        }
+        response.requestUri = AuthorizationRequestKeys.requestURIPrefix + sealed
+        response.expiresInSeconds = AuthorizationRequestKeys.pushedSeconds
         return response
     }
 }

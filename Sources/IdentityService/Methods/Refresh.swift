@@ -11,9 +11,8 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
         try await context.answer {
-            let session = try await exchange(request, context)
-            // An OAuth client presents its refresh tokens where it authenticates itself. The session stays as it is for it.
-            guard session.scope == nil else { throw IdentityError.refreshTokenInvalid }
+            // An OAuth client presents its refresh tokens where it authenticates itself.
+            let session = try await exchange(request, ofClient: nil, context)
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""
@@ -23,8 +22,11 @@ extension IdentityMethods {
     }
 
     /// The session of a refresh token, moved on to its next number.
+    ///
+    /// - Parameter clientID: the OAuth client that presents it; nil for another app. The token of somebody else is as good as a forged one.
     nonisolated(nonsending) func exchange(
         _ request: IdentityV1.RefreshRequest,
+        ofClient clientID: String?,
         _ context: ServerContext
     ) async throws -> StoredSession {
         guard let token = mint.refreshKeys.verify(request.refreshToken), token.number < UInt32.max else {
@@ -38,6 +40,7 @@ extension IdentityMethods {
         do {
             (verdict, session) = try await store.refresh(
                 token,
+                ofClient: clientID,
                 presentedAtMilliseconds: store.limits.presentedAtMilliseconds(
                     told: isBelieved ? request.presentedAtMilliseconds : 0,
                     nowMilliseconds: now,

@@ -14,7 +14,7 @@ extension OAuthMethods {
             var response = IdentityV1.RevokeClientTokenResponse()
             do {
                 let form = OAuthForm(request.parameters)
-                let client = try client(form, request.client)
+                let client = try await client(form, request.client, deadline: context.deadline)
                 guard let token = form["token"] else { throw OAuthFailure(.invalidRequest, "The token is missing.") }
                 if let session = signingOut(token) {
                     let isEnded = try await identity.store.signOut(
@@ -34,6 +34,6 @@ extension OAuthMethods {
 
     private func signingOut(_ token: String) -> SigningOut? {
         if let refresh = identity.mint.refreshKeys.verify(token) { return SigningOut(refresh) }
-        return (try? identity.issuer.verifiedAccessClaims(token)).map { SigningOut($0) }
+        return (try? identity.issuer.verifiedAccessClaims(token, audience: .any)).map { SigningOut($0) }
     }
 }

@@ -15,6 +15,7 @@ public enum IdentityMigrations {
             ].joined(separator: "\n\n")
         ),
         Migration(number: 2, name: "clients that sign users in by OpenID Connect", sql: authorizationCodes),
+        Migration(number: 3, name: "more for clients", sql: clientsOfMoreKinds),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

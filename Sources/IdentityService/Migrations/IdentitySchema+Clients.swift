@@ -51,4 +51,36 @@ extension IdentityMigrations {
             RETURN ended;
         END $$;
         """
+
+    /// Clients that authenticate themselves by keys, that use other APIs than ours, and that are told of ended sessions.
+    static let clientsOfMoreKinds = """
+        -- Each assertion of a client is accepted once; it is kept until it has expired.
+        CREATE TABLE client_assertions (
+            client_id text NOT NULL,
+            id_hash bytea NOT NULL CHECK (octet_length(id_hash) = 32),
+            expires_at timestamptz NOT NULL,
+            PRIMARY KEY (client_id, id_hash)
+        );
+        CREATE INDEX client_assertions_expires_at ON client_assertions (expires_at);
+
+        ALTER TABLE authorization_codes ADD COLUMN resource text;
+
+        -- resource: the API of the access tokens of an OAuth client, if not ours. browser_session_id: the browser's session that opened an
+        -- OAuth client's. tells_client: whether the client is told when the session ends.
+        ALTER TABLE sessions ADD COLUMN resource text, ADD COLUMN browser_session_id uuid,
+            ADD COLUMN tells_client boolean NOT NULL DEFAULT false;
+
+        -- Writes the work that tells a client that its session has ended.
+        CREATE FUNCTION tell_client_of_end() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            INSERT INTO work (queue, event_id, user_id, created_at, data)
+            VALUES ('\(LogoutWork.queueName)', NEW.session_id, NEW.user_id, NEW.revoked_at,
+                jsonb_build_object('client_id', NEW.client_id))
+            ON CONFLICT DO NOTHING;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER sessions_told_to_client AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW
+            WHEN (NEW.tells_client AND OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL)
+            EXECUTE FUNCTION tell_client_of_end();
+        """
 }

@@ -17,6 +17,8 @@ struct IssuedCode: Sendable, Hashable {
     let clientID: String
     let redirectURI: String
     let codeChallenge: String?
+    /// The API of the access tokens, if not ours.
+    let resource: String?
     /// Whether it was redeemed before.
     let isRedeemed: Bool
 }
@@ -69,9 +71,10 @@ extension IdentityStore {
                 UPDATE sessions SET last_used_at = \(now) WHERE session_id = \(session.sessionID.uuid) AND revoked_at IS NULL
             )
             INSERT INTO authorization_codes (
-                code_hash, client_id, redirect_uri, code_challenge, nonce, scope, browser_session_id, created_at, expires_at)
+                code_hash, client_id, redirect_uri, code_challenge, nonce, scope, resource, browser_session_id, created_at,
+                expires_at)
             SELECT \(code.hash), \(request.clientID), \(request.redirectURI), \(request.codeChallenge), \(request.nonce),
-                \(request.scopes.text), \(session.sessionID.uuid), \(now), \(end)
+                \(request.scopes.text), \(request.resource), \(session.sessionID.uuid), \(now), \(end)
             WHERE (SELECT count(*) FROM (
                 SELECT FROM authorization_codes WHERE browser_session_id = \(session.sessionID.uuid)
                 LIMIT \(Self.codesPerSessionMax)) kept) < \(Self.codesPerSessionMax)
@@ -89,16 +92,17 @@ extension IdentityStore {
     ) async throws(PostgresError) -> IssuedCode? {
         let rows = try await database.query(
             """
-            SELECT client_id, redirect_uri, code_challenge, redeemed_session_id IS NOT NULL FROM authorization_codes
+            SELECT client_id, redirect_uri, code_challenge, resource, redeemed_session_id IS NOT NULL FROM authorization_codes
             WHERE code_hash = \(code.hash)
                 AND (redeemed_session_id IS NOT NULL OR expires_at > \(PostgresTimestamp(milliseconds: nowMilliseconds)))
             """,
             deadline: deadline
         )
         guard let row = rows.first else { return nil }
-        let (clientID, redirectURI, challenge, isRedeemed) = try row.decode(
+        let (clientID, redirectURI, challenge, resource, isRedeemed) = try row.decode(
             String.self,
             String.self,
+            String?.self,
             String?.self,
             Bool.self
         )
@@ -106,6 +110,7 @@ extension IdentityStore {
             clientID: clientID,
             redirectURI: redirectURI,
             codeChallenge: challenge,
+            resource: resource,
             isRedeemed: isRedeemed
         )
     }
@@ -118,12 +123,14 @@ extension IdentityStore {
     ///
     /// - Parameters:
     ///   - new: the ids and the nonce of the session; its user is the code's.
+    ///   - isTold: whether the client is told when the session ends.
     ///   - accessTokenSeconds: how long it lives if the client was not granted a refresh token.
     /// - Returns: the session and the request's nonce; nil if the code was redeemed meanwhile, has expired, or its browser's session ended.
     /// - Throws: `accountBlocked`; or what the database throws.
     func redeem(
         _ code: AuthorizationCode,
         new: NewSession,
+        isTold: Bool,
         accessTokenSeconds: Int64,
         nowMilliseconds: Int64,
         deadline: Deadline?
@@ -140,10 +147,10 @@ extension IdentityStore {
                 WITH code AS (
                     UPDATE authorization_codes SET redeemed_session_id = \(new.sessionID.uuid)
                     WHERE code_hash = \(code.hash) AND redeemed_session_id IS NULL AND expires_at > \(now)
-                    RETURNING client_id, nonce, scope, browser_session_id
+                    RETURNING client_id, nonce, scope, resource, browser_session_id
                 ), identity AS MATERIALIZED (
                     SELECT identity.user_id FROM code, sessions session, provider_identities identity
-                    WHERE session_id = browser_session_id AND identity.user_id = session.user_id
+                    WHERE session_id = code.browser_session_id AND identity.user_id = session.user_id
                         AND identity.provider = session.provider
                     ORDER BY identity.provider, identity.subject
                     FOR SHARE OF identity
@@ -154,16 +161,17 @@ extension IdentityStore {
                     SELECT session.user_id, session.provider, session.device_name, session.proof, session.created_at,
                         session.expires_at AS ends_at
                     FROM account, code, sessions session
-                    WHERE session_id = browser_session_id AND session.user_id = account.user_id
+                    WHERE session_id = code.browser_session_id AND session.user_id = account.user_id
                         AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
                     FOR SHARE OF session
                 ), opened AS (
                     INSERT INTO sessions (
                         session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                        last_used_at, expires_at, scope)
+                        last_used_at, expires_at, scope, resource, browser_session_id, tells_client)
                     SELECT \(new.sessionID.uuid), user_id, provider, client_id, device_name, false, \(new.nonce), proof, created_at,
                         \(now), LEAST(ends_at, CASE WHEN \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' '))
-                            THEN \(end) ELSE \(shortEnd) END), scope
+                            THEN \(end) ELSE \(shortEnd) END), scope,
+                        resource, code.browser_session_id, \(isTold)
                     FROM browser, code
                     RETURNING expires_at
                 )
@@ -171,7 +179,7 @@ extension IdentityStore {
                     (SELECT told_name FROM provider_identities identity
                         WHERE identity.user_id = browser.user_id AND told_name IS NOT NULL ORDER BY created_at LIMIT 1),
                     person.email, COALESCE(person.is_email_verified, false), COALESCE(person.is_private_email, false),
-                    (SELECT expires_at FROM opened),
+                    (SELECT expires_at FROM opened), code.resource,
                     end_excess_sessions(user_id, \(new.sessionID.uuid), \(sessionsKept), \(now), \(idleStart(now)))
                 FROM code, browser LEFT JOIN LATERAL (
                     SELECT email, is_email_verified, is_private_email FROM provider_identities identity
@@ -211,7 +219,8 @@ extension IdentityStore {
             toldName: toldName,
             endsAtSeconds: try row.decode(10, as: PostgresTimestamp.self).secondsSince1970,
             email: EmailFacts(address: email, isVerified: try row.decode(8), isPrivate: try row.decode(9)),
-            scope: scope
+            scope: scope,
+            resource: try row.decode(11)
         )
         return (session, nonce)
     }

@@ -16,7 +16,7 @@ extension IdentityStore {
         let rows = try await database.execute(
             """
             SELECT \(unsafeSQL: Self.sessionStateColumns), last_used_at, nonce, client_id,
-                \(unsafeSQL: Self.base), \(unsafeSQL: Self.previous), \(unsafeSQL: Self.firstChild)
+                \(unsafeSQL: Self.base), \(unsafeSQL: Self.previous), \(unsafeSQL: Self.firstChild), scope
             FROM sessions session WHERE session_id = \(sessionID.uuid)
             """,
             deadline: deadline
@@ -43,7 +43,8 @@ extension IdentityStore {
                 base: try row.decode(8),
                 previous: try row.decode(9),
                 firstChild: try row.decode(10)
-            )
+            ),
+            scope: try row.decode(11)
         )
     }
 }

@@ -69,31 +69,6 @@ extension IdentityStore {
         guard let row else { return nil }
         return try ListedSession(row)
     }
-
-    /// Ends a session of an account. Ending one that is over changes nothing.
-    ///
-    /// - Returns: whether the account has a session of this id, alive or over.
-    func endSession(
-        _ sessionID: SessionID,
-        of userID: UserID,
-        nowMilliseconds: Int64,
-        deadline: Deadline?
-    ) async throws(PostgresError) -> Bool {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let rows = try await database.executeTogether(
-            """
-            WITH ended AS (
-                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.ended.rawValue),
-                    expires_at = LEAST(expires_at, \(now))
-                WHERE session_id = \(sessionID.uuid) AND user_id = \(userID.uuid) AND revoked_at IS NULL
-            )
-            SELECT EXISTS (SELECT FROM sessions WHERE session_id = \(sessionID.uuid) AND user_id = \(userID.uuid))
-            """,
-            key: LockKey(sessionID.uuid),
-            deadline: deadline
-        )
-        return try rows.first?.decode(0, as: Bool.self) ?? false
-    }
 }
 
 extension ListedSession {

@@ -22,7 +22,7 @@ extension IdentityStore {
                 WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
                 ORDER BY identity.created_at LIMIT 1)),
             person.number, person.email, COALESCE(person.is_email_verified, false),
-            COALESCE(person.is_private_email, false), session.scope
+            COALESCE(person.is_private_email, false), session.scope, session.resource
         """
     /// The source of those columns.
     private static let personSource = """
@@ -38,7 +38,11 @@ extension IdentityStore {
     /// The statement of nearly all refreshes: it advances the session if ``refreshStatement(_:presentedAtMilliseconds:nowMilliseconds:)``
     /// would judge `rotated` or `sibling`, for a fourth less of the server's work, and returns the same columns. Otherwise it does
     /// nothing and returns no row, and the other statement is used.
-    func usualRefreshStatement(_ token: RefreshToken, nowMilliseconds: Int64) -> Query {
+    func usualRefreshStatement(
+        _ token: RefreshToken,
+        ofClient clientID: String?,
+        nowMilliseconds: Int64
+    ) -> Query {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
         let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
@@ -56,11 +60,12 @@ extension IdentityStore {
                         ELSE \(now) END,
                     generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
                 WHERE session_id = \(token.sessionID.uuid) AND nonce = \(token.nonce) AND NOT \(unsafeSQL: Self.isEnded)
+                    AND client_id = COALESCE(\(clientID), client_id) AND (scope IS NULL) = (\(clientID) IS NULL)
                     AND expires_at > \(now) AND last_used_at > \(idleStart) AND generation < \(Int64(UInt32.max))
                     AND \(number) <= generation
                     AND (\(number) >= \(unsafeSQL: Self.firstChild) OR \(number) = \(unsafeSQL: Self.base)
                         AND (generation < \(unsafeSQL: Self.firstChild) OR (rotated_at > \(graceStart)) IS NOT TRUE))
-                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope
+                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope, resource
             )
             SELECT CASE WHEN generation > first_child THEN 'sibling' ELSE 'rotated' END,
                 \(unsafeSQL: Self.personColumns), generation
@@ -75,6 +80,7 @@ extension IdentityStore {
     /// them that is used becomes the base, and the others are worth nothing: if one is presented, two clients have tokens of the session.
     func refreshStatement(
         _ token: RefreshToken,
+        ofClient clientID: String?,
         presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64
     ) -> Query {
@@ -92,10 +98,12 @@ extension IdentityStore {
         return """
             WITH session AS MATERIALIZED (
                 SELECT session_id, user_id, provider, client_id, created_at, expires_at, generation, scope,
+                    resource,
                     \(unsafeSQL: Self.base) AS base, \(unsafeSQL: Self.previous) AS previous,
                     \(unsafeSQL: Self.firstChild) AS first_child, \(unsafeSQL: Self.acknowledgedAt) AS acknowledged_at,
                     CASE
-                        WHEN nonce <> \(token.nonce) THEN 'mismatched'
+                        WHEN nonce <> \(token.nonce) OR client_id <> COALESCE(\(clientID), client_id)
+                            OR (scope IS NULL) <> (\(clientID) IS NULL) THEN 'mismatched'
                         WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
                         WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) OR generation >= \(numberMax)
                             THEN 'expired'

@@ -15,13 +15,14 @@ extension IdentityStore {
     ///   verdict has no fault.
     func refresh(
         _ token: RefreshToken,
+        ofClient clientID: String?,
         presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws(PostgresError) -> (verdict: RefreshVerdict, session: StoredSession?) {
         let key = LockKey(token.sessionID.uuid)
         var rows = try await database.executeTogether(
-            usualRefreshStatement(token, nowMilliseconds: nowMilliseconds),
+            usualRefreshStatement(token, ofClient: clientID, nowMilliseconds: nowMilliseconds),
             key: key,
             deadline: deadline
         )
@@ -29,6 +30,7 @@ extension IdentityStore {
             rows = try await database.executeTogether(
                 refreshStatement(
                     token,
+                    ofClient: clientID,
                     presentedAtMilliseconds: presentedAtMilliseconds,
                     nowMilliseconds: nowMilliseconds
                 ),
@@ -59,7 +61,7 @@ extension IdentityStore {
         let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
-            number: UInt32(clamping: try row.decode(12, as: Int64.self)),
+            number: UInt32(clamping: try row.decode(13, as: Int64.self)),
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
             accountNumber: try row.decode(7),
@@ -68,7 +70,8 @@ extension IdentityStore {
                 isVerified: try row.decode(9),
                 isPrivate: try row.decode(10)
             ),
-            scope: try row.decode(11)
+            scope: try row.decode(11),
+            resource: try row.decode(12)
         )
         return (verdict, session)
     }

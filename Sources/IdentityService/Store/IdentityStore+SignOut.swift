@@ -30,14 +30,6 @@ struct SigningOut: Sendable, Hashable {
         number = nil
     }
 
-    /// A browser's session.
-    init(_ session: BrowserSession) {
-        sessionID = session.sessionID
-        userID = session.userID
-        nonce = nil
-        number = nil
-    }
-
     /// A refresh token's session.
     init(_ token: RefreshToken) {
         sessionID = token.sessionID
@@ -86,6 +78,49 @@ extension IdentityStore {
             key: LockKey(session.sessionID.uuid),
             deadline: deadline
         )
+    }
+
+    /// Ends a session of an account; of a browser's also the sessions that it opened for OAuth clients, except where the client was
+    /// granted `offline_access` (OpenID Connect Back-Channel Logout 1.0 section 2.7). All clients are told, also those. Ending one that is
+    /// over changes nothing.
+    ///
+    /// Rows are locked in the order of their ids, as by all statements that lock several sessions.
+    ///
+    /// - Returns: whether the account has a session of this id, alive or over.
+    func endSession(
+        _ sessionID: SessionID,
+        of userID: UserID,
+        reason: SessionEnd,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let id = sessionID.uuid
+        let rows = try await database.execute(
+            """
+            WITH locked AS MATERIALIZED (
+                SELECT session_id, client_id, tells_client,
+                    COALESCE(session_id <> \(id) AND \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' ')), false)
+                        AS stays
+                FROM sessions
+                WHERE user_id = \(userID.uuid) AND (session_id = \(id) OR browser_session_id = \(id))
+                    AND revoked_at IS NULL AND (session_id = \(id) OR expires_at > \(now))
+                ORDER BY session_id FOR UPDATE
+            ), ended AS (
+                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(reason.rawValue),
+                    expires_at = LEAST(sessions.expires_at, \(now))
+                FROM locked WHERE sessions.session_id = locked.session_id AND NOT stays
+            ), told AS (
+                INSERT INTO work (queue, event_id, user_id, created_at, data)
+                SELECT \(LogoutWork.queueName), session_id, \(userID.uuid), \(now), jsonb_build_object('client_id', client_id)
+                FROM locked WHERE stays AND tells_client
+                ON CONFLICT DO NOTHING
+            )
+            SELECT EXISTS (SELECT FROM sessions WHERE session_id = \(id) AND user_id = \(userID.uuid))
+            """,
+            deadline: deadline
+        )
+        return try rows.first?.decode(0, as: Bool.self) ?? false
     }
 
     /// Ends all live sessions of the account of a live session, or all but that one.

@@ -106,7 +106,7 @@ extension IdentityStore {
         return try await database.execute(
             """
             DELETE FROM work WHERE id IN (
-                SELECT id FROM work WHERE queue LIKE 'webhooks.%' AND parked_at <= \(before)
+                SELECT id FROM work WHERE (queue LIKE 'webhooks.%' OR queue = \(LogoutWork.queueName)) AND parked_at <= \(before)
                 ORDER BY parked_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED)
             """
         ).affected

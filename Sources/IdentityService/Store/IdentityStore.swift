@@ -24,6 +24,8 @@ struct StoredSession: Sendable, Hashable {
     var email: EmailFacts?
     /// What the OAuth client was granted that it was opened for; nil for other apps.
     var scope: String?
+    /// The API of its access tokens, if not ours (RFC 8707).
+    var resource: String?
 }
 
 /// Ids and the nonce of a session to be, made before the statement that may or may not use them.

@@ -90,6 +90,7 @@ struct SessionTokenMint: Sendable {
             number: session.number,
             tokenID: Base64URL.encode(randomBytes(16)),
             scope: scopes.text,
+            resource: session.resource,
             nowSeconds: now,
             lifetimeSeconds: lifetimeSeconds
         )
@@ -104,6 +105,7 @@ struct SessionTokenMint: Sendable {
                 name: scopes.contains(.profile) ? session.toldName : nil,
                 email: scopes.contains(.email) ? session.email : nil,
                 nonce: nonce,
+                algorithm: client.idTokenAlgorithm,
                 nowSeconds: now,
                 lifetimeSeconds: lifetimeSeconds
             )

@@ -8,6 +8,8 @@ import ServiceModels
 struct TokenKeys: Sendable {
     /// Signs access and ID tokens.
     let signingKey: SigningKey
+    /// Signs ID tokens of clients that want RS256; nil without a folder that has such keys.
+    let rsaKey: SigningKey?
     /// What else verifies them: of the key to come, and of those before.
     let otherKeys: [VerificationKey]
     /// Make and verify refresh tokens; all other symmetric keys are derived from them.
@@ -55,6 +57,7 @@ struct TokenKeySource: Sendable {
         var faults: [ConfigurationError] = []
         let (signingRing, refreshRing) = (ring(.signing, &faults), ring(.refresh, &faults))
         let vaultRing = ring(.vault, &faults)
+        let rsaRing = ring(.rsa, &faults)
         let areRead = faults.isEmpty
         let proofRing = faults.collect { () throws(ConfigurationErrors) in try IdentityKeys.proof.keys(folder) }
         // A folder of others, or of nobody, is one fault.
@@ -64,6 +67,7 @@ struct TokenKeySource: Sendable {
         // A ring that can't be read has no files in its place.
         guard areRead else { throw ConfigurationErrors(faults) }
         let (signingKey, otherKeys) = signingKeys(signingRing, &faults)
+        let (rsaKey, otherRSAKeys) = rsaRing.map { signingKeys($0, &faults) } ?? (nil, [])
         let refreshKeys = refreshKeys(refreshRing, &faults)
         let vault = vaultRing.flatMap { Self.vaultKeys($0, &faults) }
         let proofs = CallerProofParts(masters: proofRing?.keys ?? [])
@@ -74,12 +78,13 @@ struct TokenKeySource: Sendable {
         }
         return TokenKeys(
             signingKey: signingKey,
-            otherKeys: otherKeys,
+            rsaKey: rsaKey,
+            otherKeys: otherKeys + otherRSAKeys,
             refreshKeys: refreshKeys,
             proofs: proofs,
             cursors: cursors,
             vault: vault,
-            rings: [signingRing, refreshRing, proofRing.ring, vaultRing, cursorRing.ring].compactMap { $0 }
+            rings: [signingRing, rsaRing, refreshRing, proofRing.ring, vaultRing, cursorRing.ring].compactMap { $0 }
         )
     }
 

@@ -12,11 +12,11 @@ struct WebhookDeliverer: Sendable {
     /// How often the targets are registered in the database.
     static let registrationInterval: Duration = .seconds(60)
 
-    /// The limits of a client for so many targets. No request waits for the connection of another target's: a target that never
+    /// The limits of a client for so many targets, and for telling OAuth clients of ended sessions. No request waits for the connection of another target's: a target that never
     /// responds delays its own events only.
     static func limits(targets: Int, loops: Int) -> HTTPSClient.Limits {
         var limits = HTTPSClient.Limits()
-        limits.requestsMax = targets * WebhookWork.atOnceMax
+        limits.requestsMax = targets * WebhookWork.atOnceMax + LogoutWork.atOnceMax
         // All targets may be on one host and one event loop, and connections are divided among the loops.
         limits.connectionsPerHostMax = limits.requestsMax * loops
         limits.connectionsMax = limits.connectionsPerHostMax

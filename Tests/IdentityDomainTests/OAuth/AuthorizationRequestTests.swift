@@ -11,16 +11,15 @@ struct AuthorizationRequestTests {
     private static func clients() throws -> [String: OAuthClient] {
         let uris = [try RedirectURI(callback), try RedirectURI("http://127.0.0.1/callback")]
         func client(_ id: String, secret: String?, scopes: Set<OAuthScope>, pkce: Bool) -> OAuthClient {
-            OAuthClient(
+            var client = OAuthClient(
                 id: id,
                 name: "Hikers",
-                secretHashes: secret.map { [SHA256.hash($0)] } ?? [],
+                authentication: secret.map { .secrets([SHA256.hash($0)]) } ?? .none,
                 redirectURIs: uris,
-                postLogoutRedirectURIs: [],
-                scopes: scopes,
-                requiresPKCE: pkce,
-                accessTokenSeconds: nil
+                requiresPKCE: pkce
             )
+            client.scopes = scopes
+            return client
         }
         let all = Set(OAuthScope.allCases)
         return [

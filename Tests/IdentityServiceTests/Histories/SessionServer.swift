@@ -62,6 +62,7 @@ final class SessionServer {
         let token = RefreshToken(sessionID: sessionID, number: number, nonce: nonce)
         let (verdict, session) = try await store.refresh(
             token,
+            ofClient: nil,
             presentedAtMilliseconds: presentedAt,
             nowMilliseconds: now,
             deadline: nil
@@ -82,7 +83,8 @@ final class SessionServer {
             userID: userID,
             sessionID: sessionID,
             number: number,
-            expiresAtSeconds: now / 1000 + 600
+            expiresAtSeconds: now / 1000 + 600,
+            audience: ""
         )
         do {
             let alive = try await store.aliveSession(

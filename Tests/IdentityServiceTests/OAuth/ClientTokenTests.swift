@@ -3,6 +3,7 @@ import IdentityDomain
 import JOSE
 import Models
 import RPC
+import ServiceKit
 import SwiftProtobuf
 import Testing
 
@@ -66,14 +67,12 @@ struct ClientTokenTests {
             OAuthClient(
                 id: "nonce",
                 name: "Hikers",
-                secretHashes: [SHA256.hash(OAuthBench.secret)],
+                authentication: .secrets([SHA256.hash(OAuthBench.secret)]),
                 redirectURIs: clients[0].redirectURIs,
-                postLogoutRedirectURIs: [],
-                scopes: [.openid],
-                requiresPKCE: false,
-                accessTokenSeconds: nil
+                requiresPKCE: false
             )
         )
+        clients[clients.count - 1].scopes = [.openid]
         try await TestService.run(providers: WebSignInTests.providers(), clients: clients) { service in
             let bench = OAuthBench(service: service)
             let code = try await bench.code(
@@ -127,7 +126,7 @@ struct ClientTokenTests {
         try await OAuthBench.run { bench in
             let first = try await bench.redeem(bench.code(browser: bench.browserToken()))
             #expect(try await bench.refresh(first.refreshToken, client: "short").failure.error == "invalid_grant")
-            await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
+            await expectFailure(.unauthenticated, "SESSION_INVALID") {
                 _ = try await bench.service.client.refresh(.with { $0.refreshToken = first.refreshToken })
             }
             // Neither attempt spoilt it.
@@ -173,22 +172,12 @@ struct ClientTokenTests {
             let tokens = try await bench.redeem(bench.code(browser: bench.browserToken()))
             func refresh(_ scopes: Set<OAuthScope>) async throws -> IdentityV1.IssueTokensResponse {
                 let app = try OAuthBench.clients()[0]
-                let client = OAuthClient(
-                    id: app.id,
-                    name: app.name,
-                    secretHashes: [],
-                    redirectURIs: app.redirectURIs,
-                    postLogoutRedirectURIs: [],
-                    scopes: scopes,
-                    requiresPKCE: true,
-                    accessTokenSeconds: nil
-                )
-                var router = Router()
-                router.add(OAuthMethods(identity: bench.service.parts.methods, clients: [client.id: client]))
+                var client = app
+                client.scopes = scopes
+                bench.service.parts.oauthMethods.currentClients.replace(OAuthClients([client.id: client]))
+                defer { bench.service.parts.oauthMethods.currentClients.replace(OAuthClients([app.id: app])) }
                 let form = ["grant_type": "refresh_token", "refresh_token": tokens.refreshToken, "client_id": "app"]
-                return try await OAuthServiceClient(InProcessChannel(router)).issueTokens(
-                    .with { $0.parameters = form.map { IdentityV1.OAuthParameter($0.key, $0.value) } }
-                )
+                return try await bench.token(form)
             }
             let fewer = try await refresh([.openid, .offlineAccess])
             #expect(fewer.scope == "openid offline_access")
@@ -321,7 +310,7 @@ struct ClientTokenTests {
             let done = try await signOut(hint, browser: browser)
             #expect(!done.needsConfirmation && done.redirectUri == bye && done.state == "s")
             #expect(try await bench.authorize(browser: browser).signIn.request.isEmpty == false)
-            #expect(await bench.isAccepted(tokens.accessToken), "the client's session goes on")
+            #expect(await bench.isAccepted(tokens.accessToken), "a session with offline_access goes on")
             let confirmed = try await signOut(
                 ["client_id": "app", "post_logout_redirect_uri": bye],
                 browser: other,

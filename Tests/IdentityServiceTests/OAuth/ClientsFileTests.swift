@@ -58,8 +58,57 @@ struct ClientsFileTests {
         ])
         let client = try #require(try settings(Self.file(text)).clients["web"])
         #expect(client.isConfidential && !client.requiresPKCE && client.scopes == [.openid, .email])
-        #expect(client.accepts(secret: "secret") && !client.accepts(secret: "Secret") && !client.accepts(secret: ""))
+        #expect(["secret", "Secret", ""].map { client.authentication.accepts(secret: $0) } == [true, false, false])
         #expect(client.accessTokenSeconds == 300 && client.postLogoutRedirectURIs.count == 1)
+    }
+
+    @Test func `What pages, tokens and the end of sessions need is read`() throws {
+        let key = try SigningKey.generateP256(keyID: "k1").publicJWK.serialized()
+        let text = Self.client([
+            "jwks": "{\"keys\": [\(String(decoding: key, as: UTF8.self))]}", "disabled": "true",
+            "resources": #"["https://orders.example.com/"]"#, "required_fields": #"["phone_number", "display_name"]"#,
+            "logo_uri": #""https://example.com/logo.png""#, "color": ##""#0A5AD2""##,
+            "backchannel_logout_uri": #""http://10.0.0.9/logout""#, "backchannel_logout_private_addresses": "true",
+        ])
+        let client = try #require(try settings(Self.file(text)).clients["web"])
+        guard case .keys(let keys) = client.authentication else {
+            Issue.record("no keys")
+            return
+        }
+        #expect(keys.entries.map(\.keyID) == ["k1"] && client.isConfidential && client.isDisabled)
+        #expect(client.resources == ["https://orders.example.com/"])
+        #expect(client.requiredFields == ["display_name", "phone_number"])
+        #expect(client.logoURI == "https://example.com/logo.png" && client.color == "#0a5ad2")
+        #expect(client.logoutURI == LogoutURI(url: "http://10.0.0.9/logout", mayBePrivate: true))
+    }
+
+    @Test(arguments: [
+        (file(client(["jwks": #"{"keys": [{"kty": "oct", "k": "c2VjcmV0", "kid": "a"}]}"#])), "\"jwks\" must hold"),
+        (file(client(["jwks": #"{"keys": []}"#])), "\"jwks\" must hold"),
+        (file(client(["jwks": "{}", "secret_sha256": "[]"])), "not both"),
+        (file(client(["color": #""red""#])), "\"color\""),
+        (file(client(["logo_uri": #""http://example.com/a.png""#])), "\"logo_uri\""),
+        (file(client(["resources": #"["orders"]"#])), "\"resources\""),
+        (file(client(["resources": #"["https://a.example/#f"]"#])), "\"resources\""),
+        (file(client(["required_fields": #"["email"]"#])), "\"required_fields\""),
+        (file(client(["id_token_signed_response_alg": #""none""#])), "\"id_token_signed_response_alg\""),
+        (file(client(["id_token_signed_response_alg": #""RS256""#])), "no key for RS256"),
+        (file(client(["backchannel_logout_uri": #""http://example.com/""#])), "must be https"),
+        (file(client(["backchannel_logout_uri": #""https://10.0.0.1/""#])), "private or special"),
+        (file(client(["disabled": #""yes""#])), "\"disabled\""),
+        (file(client(["redirect_uris": #"["https://[::1/"]"#])), "is no URI"),
+    ])
+    func `A member of these that can't be right is refused`(text: String, expected: String) throws {
+        let problems = try problems(text)
+        #expect(problems.contains { $0.hasPrefix(Self.key) && $0.contains(expected) }, "\(problems)")
+    }
+
+    @Test func `A private key in the clients file is refused`() throws {
+        let jwk =
+            #"{"kty": "EC", "crv": "P-256", "kid": "a", "d": "x", "#
+            + #""x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#
+        let problems = try problems(Self.file(Self.client(["jwks": "{\"keys\": [\(jwk)]}"])))
+        #expect(problems.contains { $0.contains("private key") }, "\(problems)")
     }
 
     @Test(arguments: [

@@ -20,16 +20,16 @@ struct OAuthBench {
         func client(_ id: String, secret: String?, scopes: Set<OAuthScope>, accessTokenSeconds: Int64? = nil) throws
             -> OAuthClient
         {
-            OAuthClient(
+            var client = OAuthClient(
                 id: id,
                 name: "Hikers",
-                secretHashes: secret.map { [SHA256.hash($0)] } ?? [],
-                redirectURIs: [try RedirectURI(callback)],
-                postLogoutRedirectURIs: [try RedirectURI("https://app.example.com/bye")],
-                scopes: scopes,
-                requiresPKCE: true,
-                accessTokenSeconds: accessTokenSeconds
+                authentication: secret.map { .secrets([SHA256.hash($0)]) } ?? .none,
+                redirectURIs: [try RedirectURI(callback)]
             )
+            client.postLogoutRedirectURIs = [try RedirectURI("https://app.example.com/bye")]
+            client.scopes = scopes
+            client.accessTokenSeconds = accessTokenSeconds
+            return client
         }
         let all = Set(OAuthScope.allCases)
         return [

@@ -55,6 +55,38 @@ enum WebhooksFile {
     }
 }
 
+extension WebhooksFile {
+    /// Checks a URL that we call as the HTTP client would, and returns the part that may be shown.
+    ///
+    /// - Parameters:
+    ///   - member: the URL's.
+    ///   - privateAddressesMember: the member that allows private addresses.
+    static func place(
+        of url: String,
+        _ member: String,
+        mayBePrivate: Bool,
+        _ entry: EntryReader,
+        privateAddressesMember: String
+    ) -> String? {
+        // libcurl would take the first part of a path as the host if that is missing.
+        guard let place = OutgoingRequest.Place(url), !url.contains("#"), !url.contains(":///") else {
+            entry.fault("\"\(member)\" must be https:// with a host, without user, password and fragment")
+            return nil
+        }
+        if place.scheme != "https", !mayBePrivate {
+            entry.fault(
+                "\"\(member)\" must be https://; http:// is for targets with \"\(privateAddressesMember)\": true"
+            )
+        }
+        if place.isPublicAddress == false, !mayBePrivate {
+            entry.fault(
+                "\"\(member)\" names an address that is private or special; such need \"\(privateAddressesMember)\": true"
+            )
+        }
+        return "\(place)"
+    }
+}
+
 /// One target of the file.
 private struct WebhookEntry {
     private let entry: EntryReader
@@ -85,25 +117,20 @@ private struct WebhookEntry {
         )
     }
 
-    /// Checks the URL as the HTTP client would, and returns the part that may be shown.
     private func place(mayBePrivate: Bool) -> String? {
         guard entry.has("url") else {
             entry.fault("\"url\" is required")
             return nil
         }
-        guard let url = entry.text("url", bytesMax: 2048) else { return nil }
-        // libcurl would take the first part of a path as the host if that is missing.
-        guard let place = OutgoingRequest.Place(url), !url.contains("#"), !url.contains(":///") else {
-            entry.fault("\"url\" must be https:// with a host, without user, password and fragment")
-            return nil
+        return entry.text("url", bytesMax: 2048).flatMap {
+            WebhooksFile.place(
+                of: $0,
+                "url",
+                mayBePrivate: mayBePrivate,
+                entry,
+                privateAddressesMember: "private_addresses"
+            )
         }
-        if place.scheme != "https", !mayBePrivate {
-            entry.fault("\"url\" must be https://; http:// is for targets with \"private_addresses\": true")
-        }
-        if place.isPublicAddress == false, !mayBePrivate {
-            entry.fault("\"url\" names an address that is private or special; such need \"private_addresses\": true")
-        }
-        return "\(place)"
     }
 
     private func secrets() -> [WebhookSecret]? {

@@ -12,6 +12,14 @@ public struct ConfiguredFile: Sendable {
         self.input = input
     }
 
+    /// The file as it is now.
+    ///
+    /// - Throws: the problem as a clause.
+    public func reread(bytesMax: Int) throws(ConfigurationProblem) -> ConfiguredFile {
+        let bytes = try fileContent(path, input, bytesMax: bytesMax)
+        return ConfiguredFile(path: path, content: Secret(bytes), input: input)
+    }
+
     /// What a file holds that this one names. A relative name is from the folder of this one.
     ///
     /// - Throws: the problem as a clause, such as `names the file keys/a.p8, which is empty`.

@@ -1,0 +1,110 @@
+import IdentityDomain
+import JOSE
+import Models
+import OutgoingHTTP
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+/// A session of an OAuth client that has ended.
+struct Logout: Sendable {
+    let sessionID: SessionID
+    let userID: UserID
+    let clientID: String
+}
+
+/// Tells OAuth clients that sessions have ended (OpenID Connect Back-Channel Logout 1.0), in no order: each for a day, then it is parked.
+struct LogoutWork: WorkKind {
+    static let queueName = "logouts"
+    /// How long a client may take to respond.
+    static let timeout: Duration = .seconds(5)
+    /// The maximum of concurrent requests from a replica.
+    static let atOnceMax = 16
+    /// How long an end is told.
+    static let triedFor: Duration = .seconds(86_400)
+    /// The bound of the first pause between two tries, which doubles, and its maximum.
+    static let pauses = Backoff(first: .seconds(2), max: .seconds(3_600))
+    /// How many bytes of a response's body are read and dropped.
+    private static let answerBytesMax = 16_384
+
+    static let columns = ["w.event_id", "w.user_id", "w.data ->> 'client_id'"]
+
+    let clients: ReplaceableValue<OAuthClients>
+    let keys: CurrentKeys
+    let http: any OutgoingClient
+    let clock: WallClock
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let silent = SilentClients()
+
+    var queue: String { Self.queueName }
+
+    var rules: WorkRules {
+        var rules = WorkRules()
+        rules.atOnce = Self.atOnceMax
+        rules.timeout = Self.timeout
+        rules.retry = Self.pauses
+        rules.triedFor = Self.triedFor
+        return rules
+    }
+
+    func item(_ row: Row, from first: Int) throws -> Logout? {
+        Logout(
+            sessionID: SessionID(try row.decode(first, as: PostgresUUID.self)),
+            userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
+            clientID: try row.decode(first + 2)
+        )
+    }
+
+    func perform(_ items: [Logout], deadline: Deadline) async throws {
+        for item in items {
+            // A client that doesn't want to know any more, or is gone, has nothing to be told.
+            guard let client = clients.current.byID[item.clientID], let target = client.logoutURI else { continue }
+            try await tell(item, client, at: target, deadline: deadline)
+        }
+    }
+
+    private func tell(
+        _ logout: Logout,
+        _ client: OAuthClient,
+        at target: LogoutURI,
+        deadline: Deadline
+    ) async throws {
+        let pause = silent.pause(of: client.id)
+        guard pause == nil else { throw setback("it has not responded just now", pause: pause ?? .zero) }
+        let token = try keys.current.mint.issuer.logoutToken(
+            clientID: client.id,
+            userID: logout.userID,
+            sessionID: logout.sessionID,
+            tokenID: Base64URL.encode(randomBytes(16)),
+            algorithm: client.idTokenAlgorithm,
+            nowSeconds: clock.nowSeconds
+        )
+        let request = OutgoingRequest(
+            .postForm([("logout_token", token)]),
+            target.url,
+            timeout: deadline.remaining,
+            bodyBytesMax: Self.answerBytesMax,
+            body: .dropped,
+            reach: target.mayBePrivate ? .anywhere : .publicAddresses
+        )
+        let answer: WebhookAnswer
+        do throws(OutgoingHTTPError) {
+            answer = WebhookAnswer(try await http.send(request))
+        } catch {
+            if error.cause == .cancelled { throw error }
+            silent.add(client.id)
+            throw setback(error.description, pause: .zero)
+        }
+        switch answer {
+        case .taken: break
+        case .gone: throw WorkRejection(reason: "status 410")
+        case .failed(let reason, let wish): throw setback(reason, pause: wish)
+        }
+    }
+
+    private func setback(_ reason: String, pause: Duration) -> WorkSetback {
+        WorkSetback(reason: reason, cause: WebhookFailure(reason: reason), pause: pause)
+    }
+}
