@@ -20,7 +20,7 @@ struct PageParser {
     private static let known: Set<String> = [
         "a", "body", "button", "code", "dd", "dl", "dt", "form", "h1", "h2", "h3", "head", "html", "input", "li",
         "link",
-        "main", "meta", "noscript", "p", "pre", "script", "title", "ul",
+        "main", "meta", "noscript", "p", "pre", "script", "span", "title", "ul",
     ]
 
     init(_ html: String) throws {

@@ -101,15 +101,19 @@ enum AuthorizeRoute {
     ) async throws -> Response {
         var call = call
         call.browserToken = parts.pages.sessionCookie.value(request)
+        let text = parts.languages.text(for: request)
         switch try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome {
-        case .answer(let answer): return ClientRedirect.response(answer)
+        case .answer(let answer): return ClientRedirect.response(answer, in: text)
         case .signIn(let page):
             // After a failed try the user chooses: the provider that the client asks for may be down.
-            guard notice == nil, !page.provider.isEmpty else { return Page.signIn(page, notice).response }
+            guard notice == nil, !page.provider.isEmpty else {
+                let text = parts.languages.text(for: request, asked: page.languages)
+                return Page.signIn(page, notice, in: text).response
+            }
             let address = BeginSignInRoute.address(page.provider, request: page.request)
             return Response(status: .seeOther, headers: [.location: address])
         case .failure(let failure):
-            return Page.message(PageText.failed, failure.description_p, status: .badRequest).response
+            return Page.failure(failure, in: text).response
         case nil: throw Problem.internalError(cause: NoOutcome())
         }
     }

@@ -15,29 +15,42 @@ enum SignInNotice: String, Sendable, CaseIterable {
     }
 
     /// The sentence.
-    var text: String {
+    var sentence: PageText.Key {
         switch self {
-        case .cancelled: PageText.cancelled
-        case .later: PageText.later
-        case .refused: PageText.refused
-        case .failed: PageText.notSignedIn
+        case .cancelled: .noticeCancelled
+        case .later: .noticeLater
+        case .refused: .noticeRefused
+        case .failed: .noticeFailed
+        }
+    }
+}
+
+extension PageText {
+    /// What the button of a provider says: for Apple, Google and Facebook in the words of their guidelines.
+    func button(_ provider: String) -> String {
+        switch provider {
+        case "apple": self[.buttonApple]
+        case "google": self[.buttonGoogle]
+        case "facebook": self[.buttonFacebook]
+        default: self[.buttonOther, ["provider": "\(provider.prefix(1).uppercased())\(provider.dropFirst())"]]
         }
     }
 }
 
 extension Page {
     /// The page on which the user chooses a provider.
-    static func signIn(_ page: IdentityV1.SignInPage, _ notice: SignInNotice?) -> Page {
+    static func signIn(_ page: IdentityV1.SignInPage, _ notice: SignInNotice?, in text: PageText) -> Page {
         var parts: [String] = []
-        if let notice { parts.append("<p class=\"notice\" role=\"status\">\(HTMLText.escaped(notice.text))</p>") }
-        if page.providers.isEmpty { parts.append("<p>\(PageText.noProvider)</p>") }
+        if let notice { parts.append("<p class=\"notice\" role=\"status\">\(text.html(notice.sentence))</p>") }
+        if page.providers.isEmpty { parts.append("<p>\(text.html(.noProvider))</p>") }
         let items = page.providers.map { provider in
             let address = HTMLText.escaped(BeginSignInRoute.address(provider, request: page.request))
             let style = provider == "apple" ? "button strong" : "button"
-            let text = HTMLText.escaped(PageText.button(provider))
-            return "<li><a class=\"\(style)\" href=\"\(address)\">\(text)</a></li>"
+            let label = HTMLText.escaped(text.button(provider))
+            return "<li><a class=\"\(style)\" href=\"\(address)\">\(label)</a></li>"
         }
         if !items.isEmpty { parts.append("<ul>\n\(items.joined(separator: "\n"))\n</ul>") }
-        return Page(title: PageText.signIn(to: page.clientName), content: parts.joined(separator: "\n"))
+        let title = page.clientName.isEmpty ? text[.signIn] : text[.signInTo, ["client": page.clientName]]
+        return Page(text: text, title: title, content: parts.joined(separator: "\n"))
     }
 }

@@ -30,6 +30,8 @@ public struct OAuthFailure: Error, Sendable, Hashable {
         case requestURINotSupported = "request_uri_not_supported"
         /// RFC 9126 section 2.3: a pushed request that has expired, or isn't ours.
         case invalidRequestURI = "invalid_request_uri"
+        /// A word of ours, for a page only: the user took too long to sign in.
+        case requestExpired = "request_expired"
         /// OpenID Connect Core section 3.1.2.6.
         case registrationNotSupported = "registration_not_supported"
         /// RFC 8707 section 2.

@@ -61,9 +61,7 @@ extension OAuthMethods {
         let now = identity.clock.nowMilliseconds
         if !request.request.isEmpty {
             guard let accepted = keys.open(request.request, for: .page, nowMilliseconds: now) else {
-                throw .page(
-                    OAuthFailure(.invalidRequest, "This sign-in took too long. Go back to the app and try again.")
-                )
+                throw .page(OAuthFailure(.requestExpired, "The sealed request has expired, or is none of ours."))
             }
             return try stillAccepted(accepted)
         }
