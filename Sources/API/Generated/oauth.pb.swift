@@ -193,6 +193,9 @@ public nonisolated struct Vestibule_Identity_V1_SignInPage: Sendable {
   /// The languages that the client asks for (`ui_locales`).
   public var languages: String = String()
 
+  /// The configured names for users of `providers`, in their order; empty for a provider without one.
+  public var providerNames: [String] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -700,7 +703,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAnswer: SwiftProtobuf.Message,
 
 nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInPage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{4}\u{5}provider_names\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -713,6 +716,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
       case 3: try { try decoder.decodeRepeatedStringField(value: &self.providers) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.provider) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.languages) }()
+      case 10: try { try decoder.decodeRepeatedStringField(value: &self.providerNames) }()
       default: break
       }
     }
@@ -734,6 +738,9 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if !self.languages.isEmpty {
       try visitor.visitSingularStringField(value: self.languages, fieldNumber: 5)
     }
+    if !self.providerNames.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.providerNames, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -743,6 +750,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if lhs.providers != rhs.providers {return false}
     if lhs.provider != rhs.provider {return false}
     if lhs.languages != rhs.languages {return false}
+    if lhs.providerNames != rhs.providerNames {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

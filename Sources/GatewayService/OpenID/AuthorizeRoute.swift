@@ -62,7 +62,7 @@ enum AuthorizeRoute {
             Endpoint(operation, isForOtherOrigins: false) { request, context in
                 var call = IdentityV1.AuthorizeRequest()
                 call.parameters = IdentityV1.OAuthParameter.all(try await FormFields(request, context).fields)
-                return try await answer(call, nil, parts, request, context)
+                return try await answer(call, nil, "", parts, request, context)
             }
         } + [
             Endpoint(continueOperation, isForOtherOrigins: false) { request, context in
@@ -70,14 +70,16 @@ enum AuthorizeRoute {
                 var call = IdentityV1.AuthorizeRequest()
                 call.request = try sealedRequest(query)
                 let notice = query["notice"].flatMap(SignInNotice.init(rawValue:))
-                return try await answer(call, notice, parts, request, context)
+                return try await answer(call, notice, query["provider"] ?? "", parts, request, context)
             }
         ]
     }
 
     /// The path and query that go on with a request.
-    static func continueAddress(_ request: String, _ notice: SignInNotice? = nil) -> String {
-        let notice = notice.map { "&notice=\($0.rawValue)" } ?? ""
+    ///
+    /// - Parameter provider: the provider that the notice is about.
+    static func continueAddress(_ request: String, _ notice: SignInNotice? = nil, provider: String = "") -> String {
+        let notice = notice.map { "&notice=\($0.rawValue)&provider=\(FormFields.encode(provider))" } ?? ""
         return "\(continuePath)?request=\(FormFields.encode(request))\(notice)"
     }
 
@@ -95,6 +97,7 @@ enum AuthorizeRoute {
     private static func answer(
         _ call: IdentityV1.AuthorizeRequest,
         _ notice: SignInNotice?,
+        _ failed: String,
         _ parts: OpenIDParts,
         _ request: Request,
         _ context: RouteContext
@@ -108,7 +111,7 @@ enum AuthorizeRoute {
             // After a failed try the user chooses: the provider that the client asks for may be down.
             guard notice == nil, !page.provider.isEmpty else {
                 let text = parts.languages.text(for: request, asked: page.languages)
-                return Page.signIn(page, notice, in: text).response
+                return Page.signIn(page, notice, failed: failed, in: text).response
             }
             let address = BeginSignInRoute.address(page.provider, request: page.request)
             return Response(status: .seeOther, headers: [.location: address])

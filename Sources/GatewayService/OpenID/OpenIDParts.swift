@@ -20,6 +20,7 @@ struct OpenIDParts: Sendable {
             IssueTokensRoute.endpoint(self),
             PushAuthorizationRoute.endpoint(self),
             RevokeTokenRoute.endpoint(self),
+            SignInHelpRoute.endpoint(self),
         ]
     }
 
@@ -39,7 +40,7 @@ struct OpenIDParts: Sendable {
         return switch path {
         case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path:
             ClientForm.response(telling: problem)
-        case AuthorizeRoute.path, AuthorizeRoute.continuePath, EndBrowserSessionRoute.path:
+        case AuthorizeRoute.path, AuthorizeRoute.continuePath, SignInHelpRoute.path, EndBrowserSessionRoute.path:
             Page.response(telling: problem, in: languages.text(for: request))
         default:
             path.hasPrefix(BeginSignInRoute.pathPrefix)

@@ -3,10 +3,14 @@ import HTTPTypes
 
 /// The languages of the pages, and which one a request gets.
 struct PageLanguages: Sendable {
+    private static let fallbackTag = "en"
+
     /// By tags in lower case.
-    private let texts: [String: PageText]
+    private var texts: [String: PageText]
     /// The language of users who ask for none of the others: English.
-    let fallback: PageText
+    private(set) var fallback: PageText
+    /// How many sentences a language of the operator's lacks, by its tag. English ones stand in their place.
+    private(set) var missingCounts: [String: Int] = [:]
 
     /// Languages, of which the first one is the fallback.
     init(_ fallback: PageText, _ others: [PageText]) {
@@ -16,6 +20,23 @@ struct PageLanguages: Sendable {
 
     /// The tags, sorted.
     var tags: [String] { texts.values.map(\.language).sorted() }
+
+    /// Adds the file of a language, or replaces sentences of one that is there. A language that is new has what it lacks from the
+    /// next wider one, such as `de-AT` from `de`, or else from English.
+    ///
+    /// - Throws: all that is wrong with the file.
+    mutating func add(_ tag: String, parsing json: some Collection<UInt8>) throws(PageTextErrors) {
+        let lookedUp = LanguageTag.preferred(tag.lowercased())
+        let tag = texts[lookedUp]?.language ?? (lookedUp == tag.lowercased() ? tag : lookedUp)
+        let base = text(for: [tag])
+        let text = try PageText(tag, parsing: json, base: base)
+        let isForeign = lookedUp != Self.fallbackTag && !lookedUp.hasPrefix("\(Self.fallbackTag)-")
+        if isForeign, base.language == Self.fallbackTag {
+            missingCounts[tag] = PageText.Key.allCases.count - text.ownCount
+        }
+        texts[lookedUp] = text
+        if lookedUp == Self.fallbackTag { fallback = text }
+    }
 
     /// The language with a tag; nil if there is none.
     subscript(tag: String) -> PageText? { texts[tag.lowercased()] }

@@ -9,14 +9,17 @@ struct PageText: Sendable {
     /// The language (BCP 47).
     let language: String
     private let sentences: [Key: String]
+    /// How many sentences its file has.
+    let ownCount: Int
 
     /// A language, of which `base` has what it lacks.
     ///
     /// - Throws: all that is wrong with the file: ``PageTextError``.
     init(_ language: String, parsing json: some Collection<UInt8>, base: PageText? = nil) throws(PageTextErrors) {
         self.language = language
-        sentences = (base?.sentences ?? [:])
-            .merging(try Self.sentences(json, like: base)) { _, own in own }
+        let own = try Self.sentences(json, like: base)
+        sentences = (base?.sentences ?? [:]).merging(own) { _, own in own }
+        ownCount = own.count
     }
 
     /// A sentence.
@@ -24,8 +27,14 @@ struct PageText: Sendable {
 
     /// A sentence with its placeholders filled in.
     subscript(key: Key, values: KeyValuePairs<String, String>) -> String {
-        values.reduce(self[key]) { sentence, value in
-            sentence.replacing("{\(value.key)}", with: isolated(value.value), maxReplacements: 1)
+        let parts = self[key].split(separator: "{", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(into: String(parts[0])) { sentence, part in
+            let name = part.prefix { $0 != "}" }
+            guard let value = values.first(where: { $0.key == name }) else {
+                sentence += "{\(part)"
+                return
+            }
+            sentence += isolated(value.value) + part.dropFirst(name.count + 1)
         }
     }
 

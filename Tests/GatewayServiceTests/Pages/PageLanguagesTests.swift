@@ -52,7 +52,8 @@ struct PageLanguagesTests {
     }
 
     @Test(arguments: [
-        ("", "", "en", "ltr"), ("", "ar-EG, en;q=0.8", "ar", "rtl"), ("ja", "ar", "ja", "ltr"), ("xx", "ar", "ar", "rtl"),
+        ("", "", "en", "ltr"), ("", "ar-EG, en;q=0.8", "ar", "rtl"), ("ja", "ar", "ja", "ltr"),
+        ("xx", "ar", "ar", "rtl"),
         ("fr fil", "de", "fil", "ltr"), ("", "xx", "en", "ltr"),
     ])
     func `A page is in the language of the client's request, else the browser's`(
