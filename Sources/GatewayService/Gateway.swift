@@ -15,6 +15,8 @@ struct Gateway: Sendable {
     let webSignIn: WebSignIn?
     /// The pages that sign in, and OpenID Connect by them; nil where they are off, and then their routes don't exist.
     let signInPages: SignInPages?
+    /// The languages of the pages.
+    let languages: PageLanguages
     let dialects: DialectSettings
     /// Who may ask about tokens; nil where nobody may, and then there is no route for it.
     let introspectionClients: IntrospectionClients?
@@ -32,6 +34,7 @@ struct Gateway: Sendable {
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
         signInPages: SignInPages? = nil,
+        languages: PageLanguages = .builtIn,
         dialects: DialectSettings = .init(),
         introspectionClients: IntrospectionClients? = nil,
         methodsPageAddress: String? = nil,
@@ -45,6 +48,7 @@ struct Gateway: Sendable {
         self.rateLimit = rateLimit
         self.webSignIn = webSignIn
         self.signInPages = signInPages
+        self.languages = languages
         self.dialects = dialects
         self.introspectionClients = introspectionClients
         self.methodsPageAddress = methodsPageAddress
@@ -97,11 +101,16 @@ struct Gateway: Sendable {
         if let webSignIn {
             endpoints += [
                 BeginAppleByWebRoute.endpoint(authentication, webSignIn),
-                FinishAppleByWebRoute.endpoint(authentication, webSignIn),
+                FinishAppleByWebRoute.endpoint(authentication, webSignIn, languages),
             ]
         }
         if let signInPages {
-            let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods)
+            let parts = OpenIDParts(
+                pages: signInPages,
+                oauth: backends.oauth,
+                methods: methods,
+                languages: languages
+            )
             endpoints.append(GetOpenIDConfigurationRoute.endpoint(methods, metadata))
             endpoints += parts.endpoints
         }
@@ -159,6 +168,7 @@ struct Gateway: Sendable {
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> RouteHandler {
         let dialects = dialects
+        let languages = languages
         let hasPages = webSignIn != nil
         let hasSignInPages = signInPages != nil
         let endpoints = endpoints
@@ -178,9 +188,12 @@ struct Gateway: Sendable {
             log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
-                if hasSignInPages, let page = OpenIDParts.response(to: request, telling: problem) { return page }
+                if hasSignInPages, let page = OpenIDParts.response(to: request, telling: problem, languages) {
+                    return page
+                }
                 return switch request.uri.path {
-                case WebSignIn.callbackPath where hasPages: FinishAppleByWebRoute.page(telling: problem)
+                case WebSignIn.callbackPath where hasPages:
+                    FinishAppleByWebRoute.page(telling: problem, in: languages.text(for: request))
                 case IntrospectTokenRoute.path: OAuthError(problem).response
                 case ReceiveGoogleNoticeRoute.path: SecurityEventError(problem).response
                 default: dialects.response(to: request, telling: problem)

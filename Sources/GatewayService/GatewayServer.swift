@@ -72,6 +72,7 @@ public struct GatewayServer: ProgramServer {
             rateLimit: settings.rateLimit,
             webSignIn: settings.webSignIn,
             signInPages: settings.signInPages,
+            languages: settings.languages,
             dialects: settings.dialects,
             introspectionClients: settings.introspectionClients,
             methodsPageAddress: settings.methodsPageAddress,
@@ -79,6 +80,12 @@ public struct GatewayServer: ProgramServer {
             watchLimits: settings.watchLimits
         )
         let logger = Logger(label: Self.programName)
+        for (tag, count) in settings.languages.missingCounts where count > 0 {
+            logger.notice(
+                "a language lacks sentences, which are in English",
+                metadata: ["language": "\(tag)", "count": "\(count)"]
+            )
+        }
         let configuration = configuration
         let registry = MetricsRegistry()
         registry.addLoops(of: group, hasServer: true)

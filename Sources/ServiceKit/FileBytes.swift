@@ -37,6 +37,20 @@ public enum FileBytes {
         }
     }
 
+    /// The names of what is in a folder, sorted, without `.` and `..`.
+    public static func names(inFolder path: String) throws(FileError) -> [String] {
+        guard let stream = opendir(path) else { throw .lastError("cannot be read") }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
     /// Makes a file, whole or not at all; one that is there stays as it is. What an attempt that was cut left behind, the
     /// name with `.new` after it, goes. One process at a time.
     ///

@@ -95,19 +95,25 @@ struct BrowserSettingsTests {
 
     @Test func `A page escapes all its values`() throws {
         let hostile = #"app://x?a="><script>alert('1')</script>&lt;\#u{2028}\#u{202e}"#
-        let page = BrowserPage.forward(to: hostile, title: "</title><script>", text: "<img src=x onerror=\"a\">&amp;")
+        let sentences = #"{"backToApp": "</title><script>", "backToAppText": "<img src=x onerror='a'>&amp;"}"#
+        let page = BrowserPage.forward(to: hostile, in: try PageText("en", parsing: sentences.utf8))
         let html = String(decoding: page.body.bytes, as: UTF8.self)
         let parsed = try PageParser(html)
         #expect(try parsed.appURL == hostile)
-        #expect(parsed.text.contains("</title><script>") && parsed.text.contains("<img src=x onerror=\"a\">&amp;"))
+        #expect(parsed.text.contains("</title><script>") && parsed.text.contains("<img src=x onerror='a'>&amp;"))
         #expect(!html.contains("<img"))
     }
 
     @Test func `The policy names the script by its hash`() {
-        let page = BrowserPage.forward(to: "app://x")
+        let page = BrowserPage.forward(to: "app://x", in: PageLanguages.builtIn.fallback)
         // printf %s 'location.replace(document.getElementById("app").href)' | openssl dgst -sha256 -binary | base64
         #expect(page.headers[.contentSecurityPolicy]?.hasSuffix("script-src 'sha256-\(Self.scriptHash)'") == true)
-        let failure = BrowserPage.failure("a", "b", status: .badRequest)
+        let failure = BrowserPage.failure(
+            .failed,
+            .goBack,
+            in: PageLanguages.builtIn.fallback,
+            status: .badRequest
+        )
         #expect(failure.headers[.contentSecurityPolicy]?.contains("script") == false)
     }
 

@@ -18,9 +18,10 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "body", "button", "code", "dd", "dl", "dt", "form", "h1", "h2", "h3", "head", "html", "input", "li",
+        "a", "body", "br", "button", "code", "dd", "dl", "dt", "form", "h1", "h2", "h3", "head", "html", "img", "input",
+        "li",
         "link",
-        "main", "meta", "noscript", "p", "pre", "script", "title", "ul",
+        "main", "meta", "noscript", "p", "picture", "pre", "script", "source", "span", "title", "ul",
     ]
 
     init(_ html: String) throws {

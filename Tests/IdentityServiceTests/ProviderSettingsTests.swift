@@ -26,7 +26,7 @@ struct ProviderSettingsTests {
                 {"id": "web.acme", "kind": "web", "nonce": "unknown", "without_nonce": "fresh"}]},
               {"name": "kc", "issuers": ["https://kc.acme.org"], "issuer_aliases": ["kc.acme.org"], "keys_url": "https://kc.acme.org/c",
                "authorization_url": "https://kc.acme.org/a", "token_url": "https://kc.acme.org/t", "revocation_url": "https://kc.acme.org/r",
-               "algorithms": ["ES256"], "token_age_max_seconds": 60, "clock_leeway_seconds": 0,
+               "algorithms": ["ES256"], "token_age_max_seconds": 60, "clock_leeway_seconds": 0, "display_name": "Staff of Acme",
                "audiences": [{"id": "app", "match": "sha256", "access_token_lifetime_seconds": 3600, "id_token": false}]}]}
             """#
         )
@@ -40,6 +40,7 @@ struct ProviderSettingsTests {
         #expect(apple.endpoints.revocationURL == "https://appleid.apple.com/auth/revoke")
         #expect(apple.endpoints.authorizationURL == "https://appleid.apple.com/auth/authorize")
         #expect(apple.accessTokens == nil)
+        #expect(settings.providers.map(\.displayName) == [nil, nil, nil, "Staff of Acme"])
         #expect(
             apple.policy.audiences == [
                 "com.acme.app": AudiencePolicy(id: "com.acme.app", match: .sha256),

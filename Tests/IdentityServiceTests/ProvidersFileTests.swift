@@ -86,6 +86,12 @@ struct ProvidersFileTests {
 
     private static let ofProvider: [(String, String)] = [
         (other(#""user_migration_url":"https://kc.acme.org/m""#), p + #""user_migration_url" has a use at Apple only"#),
+        (other(#""display_name":"K""#), p + #""display_name" must be 2 to 50 characters that can be seen"#),
+        (other(#""display_name":5"#), p + #""display_name" must be a text of 1 to 2000 bytes"#),
+        (
+            file(#"{"name":"apple","display_name":"Apple ID","audiences":[{"id":"com.acme.app"}]}"#),
+            #"provider "apple": "display_name" has no use at this provider, whose guidelines say how it is named"#
+        ),
         (other(#""client_secret":"hush-hush""#), p + #"has an unknown member "client_secret""#),
         (
             other(#""issuer_aliases":"x""#),

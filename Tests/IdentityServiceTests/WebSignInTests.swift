@@ -35,7 +35,11 @@ struct WebSignInTests {
             keysURL: "http://127.0.0.1:1/apple"
         )
         return [
-            ProviderConfiguration(policy: policy, endpoints: ProviderEndpoints(authorizationURL: page))
+            ProviderConfiguration(
+                policy: policy,
+                endpoints: ProviderEndpoints(authorizationURL: page),
+                displayName: "Staff of Acme"
+            )
         ] + (try TestProvider.providers().filter { $0.policy.name == .google })
     }
 

@@ -294,6 +294,9 @@ public nonisolated struct Vestibule_Identity_V1_SignInPage: Sendable {
   /// The colour of the client's buttons, such as `#0a5ad2`; empty without.
   public var clientColor: String = String()
 
+  /// The configured names for users of `providers`, in their order; empty for a provider without one.
+  public var providerNames: [String] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -881,7 +884,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAnswer: SwiftProtobuf.Message,
 
 nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInPage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{3}client_logo_uri\0\u{3}client_color\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{3}client_logo_uri\0\u{3}client_color\0\u{3}provider_names\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -896,6 +899,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
       case 5: try { try decoder.decodeSingularStringField(value: &self.languages) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.clientLogoUri) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.clientColor) }()
+      case 8: try { try decoder.decodeRepeatedStringField(value: &self.providerNames) }()
       default: break
       }
     }
@@ -923,6 +927,9 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if !self.clientColor.isEmpty {
       try visitor.visitSingularStringField(value: self.clientColor, fieldNumber: 7)
     }
+    if !self.providerNames.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.providerNames, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -934,6 +941,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if lhs.languages != rhs.languages {return false}
     if lhs.clientLogoUri != rhs.clientLogoUri {return false}
     if lhs.clientColor != rhs.clientColor {return false}
+    if lhs.providerNames != rhs.providerNames {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

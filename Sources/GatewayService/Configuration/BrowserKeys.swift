@@ -49,7 +49,19 @@ extension GatewayKeys {
             + "must know with /sign-in/{provider}/callback as a redirect URI."
     )
 
+    static let languagesFolder = ConfigurationKey.optionalPath(
+        "VESTIBULE_GATEWAY_LANGUAGES_FOLDER",
+        help:
+            "A folder of sentences of your own for the pages: files such as de.json, each a JSON object that replaces "
+            + "sentences of a language or adds a language. Read at start; other files than .json are ignored."
+    )
+    static let supportURL = ConfigurationKey.optionalURL(
+        "VESTIBULE_GATEWAY_SUPPORT_URL",
+        help: "The page by which users reach you, such as https://example.com/help. Pages link to it where a user "
+            + "can't sign in. Without it, they advise the user to contact the people who run the app."
+    )
+
     static let browsers: [any AnyConfigurationKey] = [
-        publicURL, origins, appURLs, appleWithoutState, methodsPage, signInPages,
+        publicURL, origins, appURLs, appleWithoutState, methodsPage, signInPages, languagesFolder, supportURL,
     ]
 }

@@ -18,6 +18,8 @@ struct GatewaySettings: Sendable {
     let webSignIn: WebSignIn?
     /// The pages that sign in; nil where they are off.
     let signInPages: SignInPages?
+    /// The languages of the pages.
+    let languages: PageLanguages
     /// The address that the page of methods shows where a request says none; nil where there is no such page.
     let methodsPageAddress: String?
     /// Where uploaded avatars are, and how large they may be.
@@ -32,6 +34,7 @@ struct GatewaySettings: Sendable {
         var faults = Self.faults(configuration)
         let webSignIn = WebSignIn.read(configuration, &faults)
         let signInPages = SignInPages.read(configuration, &faults)
+        languages = PageLanguages.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
         let introspectionClients = faults.collect { () throws(ConfigurationErrors) in
             guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }

@@ -5,6 +5,8 @@ import ServiceKit
 struct SignInPages: Sendable, Hashable {
     /// Scheme, host and port by which browsers reach the gateway.
     let origin: String
+    /// Where users reach the operator; nil if nothing is configured.
+    var supportURL: String?
 
     /// Whether browsers come by http, which only the machine that they run on may.
     var isClear: Bool { origin.hasPrefix("http://") }
@@ -32,7 +34,8 @@ extension SignInPages {
             )
             return nil
         }
-        let pages = SignInPages(origin: url.hasSuffix("/") ? String(url.dropLast()) : url)
+        var pages = SignInPages(origin: url.hasSuffix("/") ? String(url.dropLast()) : url)
+        pages?.supportURL = configuration[GatewayKeys.supportURL]
         if pages == nil {
             faults.append(
                 ConfigurationError(

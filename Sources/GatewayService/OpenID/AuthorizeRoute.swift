@@ -62,7 +62,7 @@ enum AuthorizeRoute {
             Endpoint(operation, isForOtherOrigins: false) { request, context in
                 var call = IdentityV1.AuthorizeRequest()
                 call.parameters = IdentityV1.OAuthParameter.all(try await FormFields(request, context).fields)
-                return try await answer(call, nil, parts, request, context)
+                return try await answer(call, nil, "", parts, request, context)
             }
         } + [
             Endpoint(continueOperation, isForOtherOrigins: false) { request, context in
@@ -70,14 +70,16 @@ enum AuthorizeRoute {
                 var call = IdentityV1.AuthorizeRequest()
                 call.request = try sealedRequest(query)
                 let notice = query["notice"].flatMap(SignInNotice.init(rawValue:))
-                return try await answer(call, notice, parts, request, context)
+                return try await answer(call, notice, query["provider"] ?? "", parts, request, context)
             }
         ]
     }
 
     /// The path and query that go on with a request.
-    static func continueAddress(_ request: String, _ notice: SignInNotice? = nil) -> String {
-        let notice = notice.map { "&notice=\($0.rawValue)" } ?? ""
+    ///
+    /// - Parameter provider: the provider that the notice is about.
+    static func continueAddress(_ request: String, _ notice: SignInNotice? = nil, provider: String = "") -> String {
+        let notice = notice.map { "&notice=\($0.rawValue)&provider=\(FormFields.encode(provider))" } ?? ""
         return "\(continuePath)?request=\(FormFields.encode(request))\(notice)"
     }
 
@@ -95,17 +97,22 @@ enum AuthorizeRoute {
     private static func answer(
         _ call: IdentityV1.AuthorizeRequest,
         _ notice: SignInNotice?,
+        _ failed: String,
         _ parts: OpenIDParts,
         _ request: Request,
         _ context: RouteContext
     ) async throws -> Response {
         var call = call
         call.browserToken = parts.pages.sessionCookie.value(request)
+        let text = parts.languages.text(for: request)
         switch try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome {
-        case .answer(let answer): return ClientRedirect.response(answer)
+        case .answer(let answer): return ClientRedirect.response(answer, in: text)
         case .signIn(let page):
             // After a failed try the user chooses: the provider that the client asks for may be down.
-            guard notice == nil, !page.provider.isEmpty else { return Page.signIn(page, notice).response }
+            guard notice == nil, !page.provider.isEmpty else {
+                let text = parts.languages.text(for: request, asked: page.languages)
+                return Page.signIn(page, notice, failed: failed, in: text).response
+            }
             let address = BeginSignInRoute.address(page.provider, request: page.request)
             return Response(status: .seeOther, headers: [.location: address])
         case .completeProfile(let completion):
@@ -114,9 +121,9 @@ enum AuthorizeRoute {
             call.profile = .incomplete
             let outcome = try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome
             guard case .answer(let answer) = outcome else { throw Problem.internalError(cause: NoOutcome()) }
-            return ClientRedirect.response(answer)
+            return ClientRedirect.response(answer, in: text)
         case .failure(let failure):
-            return Page.message(PageText.failed, failure.description_p, status: .badRequest).response
+            return Page.failure(failure, in: text).response
         case nil: throw Problem.internalError(cause: NoOutcome())
         }
     }

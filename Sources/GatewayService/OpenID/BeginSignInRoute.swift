@@ -40,7 +40,7 @@ enum BeginSignInRoute {
             } catch {
                 let problem = Problem(answering: error)
                 problem.note("a sign-in could not begin", context.logger)
-                let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem))
+                let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem), provider: provider)
                 return Response(status: .seeOther, headers: [.location: address])
             }
             let cookie = SignInCookie(state: begun.state, verifier: verifier, request: sealed)

@@ -5,9 +5,11 @@ import HTTPTypes
 /// How an answer gets from the browser to a client.
 enum ClientRedirect {
     /// An answer of the authorization endpoint, by its response mode.
-    static func response(_ answer: IdentityV1.ClientAnswer) -> Response {
+    static func response(_ answer: IdentityV1.ClientAnswer, in text: PageText) -> Response {
         let parameters = answer.parameters.map { ($0.name, $0.value) }
-        if answer.responseMode == "form_post" { return Page.formPost(parameters, to: answer.redirectUri).response }
+        if answer.responseMode == "form_post" {
+            return Page.formPost(parameters, to: answer.redirectUri, in: text).response
+        }
         return Response(status: .seeOther, headers: [.location: address(answer.redirectUri, adding: parameters)])
     }
 
@@ -46,14 +48,15 @@ enum ClientRedirect {
 extension Page {
     /// A page that has the browser post an answer to a client (OAuth 2.0 Form Post Response Mode): by the script, and without scripts
     /// by a button.
-    static func formPost(_ fields: [(name: String, value: String)], to uri: String) -> Page {
+    static func formPost(_ fields: [(name: String, value: String)], to uri: String, in text: PageText) -> Page {
         Page(
-            title: PageText.forwarding,
+            text: text,
+            title: text[.forwarding],
             content: """
-                <p>\(PageText.forwardingText)</p>
+                <p>\(text.html(.forwardingText))</p>
                 <form class="forward" method="post" action="\(HTMLText.escaped(uri))">
                 \(hiddenFields(fields))
-                <button class="strong" type="submit">\(PageText.forward)</button>
+                <button class="strong" type="submit">\(text.html(.forward))</button>
                 </form>
                 """,
             formTarget: ClientRedirect.source(of: uri)

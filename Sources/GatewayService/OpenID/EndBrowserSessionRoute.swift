@@ -50,6 +50,7 @@ enum EndBrowserSessionRoute {
     static func endpoints(_ parts: OpenIDParts) -> [Endpoint] {
         [getOperation, postOperation].map { operation in
             Endpoint(operation, isForOtherOrigins: false) { request, context in
+                let text = parts.languages.text(for: request)
                 let form = try await FormFields(request, context)
                 let token = parts.pages.sessionCookie.value(request)
                 let parameters = form.fields.filter { $0.name != confirmedName && $0.name != valueName }
@@ -61,10 +62,10 @@ enum EndBrowserSessionRoute {
                 call.isConfirmed = isConfirmed
                 let ended = try await parts.oauth.endBrowserSession(call, options: parts.options(request, context))
                 if ended.hasFailure {
-                    return Page.message(PageText.failed, ended.failure.description_p, status: .badRequest).response
+                    return Page.failure(ended.failure, in: text).response
                 }
-                if ended.needsConfirmation { return try question(parameters, parts) }
-                var response = response(ended, isConfirmed: isConfirmed)
+                if ended.needsConfirmation { return question(parameters, parts, text) }
+                var response = response(ended, isConfirmed: isConfirmed, text)
                 let cookies = [parts.pages.signOutCookie.clearing]
                 response.headers[values: .setCookie] =
                     token.isEmpty ? cookies : [parts.pages.sessionCookie.clearing] + cookies
@@ -92,47 +93,55 @@ enum EndBrowserSessionRoute {
 
     private static func question(
         _ parameters: [(name: String, value: String)],
-        _ parts: OpenIDParts
-    ) throws(Problem) -> Response {
+        _ parts: OpenIDParts,
+        _ text: PageText
+    ) -> Response {
         let value = Base64URL.encode(SecureRandom.bytes(valueByteCount))
-        var response = Page.signOut(parameters + [(confirmedName, "yes"), (valueName, value)]).response
+        let fields = parameters + [(confirmedName, "yes"), (valueName, value)]
+        var response = Page.signOut(fields, in: text).response
         response.headers[.setCookie] = parts.pages.signOutCookie.setting(value, maxAgeSeconds: confirmationSeconds)
         return response
     }
 
     /// After a form of ours the browser follows a link: some apply the page's `form-action` to where the form's answer redirects.
-    private static func response(_ ended: IdentityV1.EndBrowserSessionResponse, isConfirmed: Bool) -> Response {
+    private static func response(
+        _ ended: IdentityV1.EndBrowserSessionResponse,
+        isConfirmed: Bool,
+        _ text: PageText
+    ) -> Response {
         guard !ended.redirectUri.isEmpty else {
-            return Page.message(PageText.signedOut, PageText.signedOutText).response
+            return Page.message(.signedOut, .signedOutText, in: text).response
         }
         let parameters = ended.state.isEmpty ? [] : [(name: "state", value: ended.state)]
         let address = ClientRedirect.address(ended.redirectUri, adding: parameters)
-        if isConfirmed { return Page.signedOut(to: address).response }
+        if isConfirmed { return Page.signedOut(to: address, in: text).response }
         return Response(status: .seeOther, headers: [.location: address])
     }
 }
 
 extension Page {
     /// Asks whether the user wants to sign out.
-    fileprivate static func signOut(_ fields: [(name: String, value: String)]) -> Page {
+    fileprivate static func signOut(_ fields: [(name: String, value: String)], in text: PageText) -> Page {
         Page(
-            title: PageText.signOut,
+            text: text,
+            title: text[.signOut],
             content: """
-                <p>\(PageText.signOutText)</p>
+                <p>\(text.html(.signOutText))</p>
                 <form method="post" action="\(EndBrowserSessionRoute.path)">
                 \(hiddenFields(fields))
-                <button class="strong" type="submit">\(PageText.signOutButton)</button>
+                <button class="strong" type="submit">\(text.html(.signOutButton))</button>
                 </form>
                 """
         )
     }
 
     /// Leads back to a client.
-    fileprivate static func signedOut(to address: String) -> Page {
+    fileprivate static func signedOut(to address: String, in text: PageText) -> Page {
         let address = HTMLText.escaped(address)
         return Page(
-            title: PageText.signedOut,
-            content: "<p><a class=\"button forward\" href=\"\(address)\">\(PageText.signedOutForward)</a></p>"
+            text: text,
+            title: text[.signedOut],
+            content: "<p><a class=\"button forward\" href=\"\(address)\">\(text.html(.backToApp))</a></p>"
         )
     }
 }

@@ -31,18 +31,18 @@ enum FinishSignInRoute {
             if let word = form.error {
                 let isTemporary = word == "server_error" || word == "temporarily_unavailable"
                 let notice: SignInNotice = form.isCancelled ? .cancelled : isTemporary ? .later : .failed
-                return next(cookie, notice, parts)
+                return next(cookie, notice, provider, parts)
             }
             do {
                 let tokens = try await signIn(provider, form, cookie, parts, request, context)
                 let session = parts.pages.sessionCookie
                     .setting(tokens.singleToken, maxAgeSeconds: tokens.expiresInSeconds)
                 guard let session, !tokens.singleToken.isEmpty else { throw Problem.internalError(cause: NoToken()) }
-                return next(cookie, nil, parts, session: session)
+                return next(cookie, nil, provider, parts, session: session)
             } catch {
                 let problem = Problem(answering: error)
                 problem.note("a sign-in by a page failed", context.logger)
-                return next(cookie, SignInNotice(problem), parts)
+                return next(cookie, SignInNotice(problem), provider, parts)
             }
         }
     }
@@ -76,10 +76,13 @@ enum FinishSignInRoute {
     private static func next(
         _ cookie: SignInCookie,
         _ notice: SignInNotice?,
+        _ provider: String,
         _ parts: OpenIDParts,
         session: String? = nil
     ) -> Response {
-        var headers: HTTPFields = [.location: AuthorizeRoute.continueAddress(cookie.request, notice)]
+        var headers: HTTPFields = [
+            .location: AuthorizeRoute.continueAddress(cookie.request, notice, provider: provider)
+        ]
         headers[values: .setCookie] = [parts.pages.signInCookie.clearing] + (session.map { [$0] } ?? [])
         return Response(status: .seeOther, headers: headers)
     }

@@ -8,6 +8,7 @@ struct OpenIDParts: Sendable {
     let pages: SignInPages
     let oauth: OAuthServiceClient
     let methods: AppMethods
+    let languages: PageLanguages
 
     var authentication: Authentication { methods.authentication }
 
@@ -19,6 +20,7 @@ struct OpenIDParts: Sendable {
             IssueTokensRoute.endpoint(self),
             PushAuthorizationRoute.endpoint(self),
             RevokeTokenRoute.endpoint(self),
+            SignInHelpRoute.endpoint(self),
         ]
     }
 
@@ -33,14 +35,16 @@ struct OpenIDParts: Sendable {
     }
 
     /// The response about a problem at one of these paths; nil at any other, whose errors have the usual shape.
-    static func response(to request: Request, telling problem: Problem) -> Response? {
+    static func response(to request: Request, telling problem: Problem, _ languages: PageLanguages) -> Response? {
         let path = request.uri.path
         return switch path {
         case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path:
             ClientForm.response(telling: problem)
-        case AuthorizeRoute.path, AuthorizeRoute.continuePath, EndBrowserSessionRoute.path:
-            Page.response(telling: problem)
-        default: path.hasPrefix(BeginSignInRoute.pathPrefix) ? Page.response(telling: problem) : nil
+        case AuthorizeRoute.path, AuthorizeRoute.continuePath, SignInHelpRoute.path, EndBrowserSessionRoute.path:
+            Page.response(telling: problem, in: languages.text(for: request))
+        default:
+            path.hasPrefix(BeginSignInRoute.pathPrefix)
+                ? Page.response(telling: problem, in: languages.text(for: request)) : nil
         }
     }
 }

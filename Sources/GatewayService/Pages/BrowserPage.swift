@@ -10,19 +10,25 @@ enum BrowserPage {
     /// Sends the browser on to an app: by script, without scripts by refresh, and by a link for browsers that want a touch.
     static func forward(
         to url: String,
-        title: String = "Back to the app",
-        text: String = "You can go back to the app now.",
+        title: PageText.Key = .backToApp,
+        sentence: PageText.Key = .backToAppText,
+        in text: PageText,
         status: HTTPResponse.Status = .ok
     ) -> Response {
         let url = HTMLText.escaped(url)
         let head = "<noscript><meta http-equiv=\"refresh\" content=\"0;url=\(url)\"></noscript>\n"
-        let body = "<p><a id=\"app\" href=\"\(url)\">Open the app</a></p>\n<script>\(script)</script>\n"
-        return page(title, text, head: head, body: body, status: status, policy: policyWithScript)
+        let body = "<p><a id=\"app\" href=\"\(url)\">\(text.html(.openApp))</a></p>\n<script>\(script)</script>\n"
+        return page(title, sentence, text, head: head, body: body, status: status, policy: policyWithScript)
     }
 
     /// Says what went wrong.
-    static func failure(_ title: String, _ text: String, status: HTTPResponse.Status) -> Response {
-        page(title, text, head: "", body: "", status: status, policy: policy)
+    static func failure(
+        _ title: PageText.Key,
+        _ sentence: PageText.Key,
+        in text: PageText,
+        status: HTTPResponse.Status
+    ) -> Response {
+        page(title, sentence, text, head: "", body: "", status: status, policy: policy)
     }
 
     /// The script reads the URL from the link, so that it is escaped for one context only.
@@ -32,8 +38,9 @@ enum BrowserPage {
     private static let policyWithScript = "\(policy); script-src 'sha256-\(base64(SHA256.hash(script)))'"
 
     private static func page(
-        _ title: String,
-        _ text: String,
+        _ title: PageText.Key,
+        _ sentence: PageText.Key,
+        _ text: PageText,
         head: String,
         body: String,
         status: HTTPResponse.Status,
@@ -41,21 +48,22 @@ enum BrowserPage {
     ) -> Response {
         let html = """
             <!doctype html>
-            <html lang="en">
+            <html lang="\(text.language)" dir="\(text.direction)">
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(HTMLText.escaped(title))</title>
+            <title>\(text.html(title))</title>
             \(head)</head>
             <body>
-            <h1>\(HTMLText.escaped(title))</h1>
-            <p>\(HTMLText.escaped(text))</p>
+            <h1>\(text.html(title))</h1>
+            <p>\(text.html(sentence))</p>
             \(body)</body>
             </html>
 
             """
         let headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy, .cacheControl: "no-store",
+            .contentLanguage: text.language, .vary: "Accept-Language",
         ]
         return Response(status: status, headers: headers, body: ResponseBody(html))
     }

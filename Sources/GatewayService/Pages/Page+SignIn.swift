@@ -15,29 +15,41 @@ enum SignInNotice: String, Sendable, CaseIterable {
     }
 
     /// The sentence.
-    var text: String {
+    var sentence: PageText.Key {
         switch self {
-        case .cancelled: PageText.cancelled
-        case .later: PageText.later
-        case .refused: PageText.refused
-        case .failed: PageText.notSignedIn
+        case .cancelled: .noticeCancelled
+        case .later: .noticeLater
+        case .refused: .noticeRefused
+        case .failed: .noticeFailed
         }
     }
 }
 
 extension Page {
     /// The page on which the user chooses a provider.
-    static func signIn(_ page: IdentityV1.SignInPage, _ notice: SignInNotice?) -> Page {
+    ///
+    /// - Parameter failed: the provider with which the user tried it before; empty if it isn't known.
+    static func signIn(
+        _ page: IdentityV1.SignInPage,
+        _ notice: SignInNotice?,
+        failed: String = "",
+        in text: PageText
+    ) -> Page {
+        let buttons = ProviderButton.all(page)
+        let down = notice == .later ? buttons.first { $0.provider == failed } : nil
         var parts: [String] = []
-        if let notice { parts.append("<p class=\"notice\" role=\"status\">\(HTMLText.escaped(notice.text))</p>") }
-        if page.providers.isEmpty { parts.append("<p>\(PageText.noProvider)</p>") }
-        let items = page.providers.map { provider in
-            let address = HTMLText.escaped(BeginSignInRoute.address(provider, request: page.request))
-            let style = provider == "apple" ? "button strong" : "button"
-            let text = HTMLText.escaped(PageText.button(provider))
-            return "<li><a class=\"\(style)\" href=\"\(address)\">\(text)</a></li>"
+        if let notice { parts.append("<p class=\"notice\" role=\"status\">\(text.html(notice.sentence))</p>") }
+        if buttons.isEmpty { parts.append("<p>\(text.html(.noProvider))</p>") }
+        let items = buttons.map { button in
+            let address = BeginSignInRoute.address(button.provider, request: page.request)
+            return "<li>\(button.html(to: address, isDown: button.provider == down?.provider, in: text))</li>"
         }
         if !items.isEmpty { parts.append("<ul>\n\(items.joined(separator: "\n"))\n</ul>") }
-        return Page(title: PageText.signIn(to: page.clientName), content: parts.joined(separator: "\n"))
+        let help = HTMLText.escaped(
+            SignInHelpRoute.address(page.request, providers: page.providers, language: text.language)
+        )
+        parts.append("<p class=\"aside\"><a href=\"\(help)\">\(text.html(.lostLink))</a></p>")
+        let title = page.clientName.isEmpty ? text[.signIn] : text[.signInTo, ["client": page.clientName]]
+        return Page(text: text, title: title, content: parts.joined(separator: "\n"))
     }
 }

@@ -4,6 +4,8 @@ import HTTPTypes
 /// A page for people: a card with a heading. Style and script come from the gateway's own files, and nothing else may be loaded, run
 /// or framed.
 struct Page: Sendable {
+    /// The language, and its sentences.
+    let text: PageText
     /// The heading, and the title of the window.
     let title: String
     /// What stands below the heading: HTML, in which all text of strangers is escaped.
@@ -13,14 +15,13 @@ struct Page: Sendable {
     var formTarget: String?
 
     /// A page with one paragraph.
-    static func message(_ title: String, _ text: String, status: HTTPResponse.Status = .ok) -> Page {
-        Page(title: title, content: "<p>\(HTMLText.escaped(text))</p>", status: status)
-    }
-
-    /// A page about a problem, for which the user is asked to try again, or to go back to the app.
-    static func response(telling problem: Problem) -> Response {
-        let text = problem.mayPass ? PageText.tryAgain : PageText.goBack
-        return problem.page(message(PageText.failed, text, status: problem.pageStatus).response)
+    static func message(
+        _ title: PageText.Key,
+        _ sentence: PageText.Key,
+        in text: PageText,
+        status: HTTPResponse.Status = .ok
+    ) -> Page {
+        Page(text: text, title: text[title], content: "<p>\(text.html(sentence))</p>", status: status)
     }
 
     /// The response.
@@ -28,7 +29,7 @@ struct Page: Sendable {
         let title = HTMLText.escaped(title)
         let html = """
             <!doctype html>
-            <html lang="\(PageText.language)">
+            <html lang="\(text.language)" dir="\(text.direction)">
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,7 +49,7 @@ struct Page: Sendable {
             """
         let headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy, .cacheControl: "no-store",
-            .referrerPolicy: "no-referrer",
+            .referrerPolicy: "no-referrer", .contentLanguage: text.language, .vary: "Accept-Language",
         ]
         return Response(status: status, headers: headers, body: ResponseBody(html))
     }

@@ -6,6 +6,10 @@ import JOSE
 enum PageAsset: CaseIterable, Sendable {
     case style
     case script
+    case appleWhite
+    case appleBlack
+    case google
+    case facebook
 
     /// How long a browser keeps a file whose address has its hash, in seconds.
     private static let maxAgeSeconds = 31_536_000
@@ -22,7 +26,7 @@ enum PageAsset: CaseIterable, Sendable {
         // Under an old address there may be an old file somewhere, and it is kept by nobody.
         let isCurrent = query.map { "\(path)?\($0)" == address } ?? false
         let headers: HTTPFields = [
-            .contentType: type,
+            .contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
             .cacheControl: isCurrent ? "public, max-age=\(Self.maxAgeSeconds), immutable" : "no-cache",
         ]
         return Response(status: .ok, headers: headers, body: ResponseBody(text))
@@ -38,6 +42,10 @@ enum PageAsset: CaseIterable, Sendable {
         switch self {
         case .style: "/pages/style.css"
         case .script: "/pages/page.js"
+        case .appleWhite: "/pages/apple-white.svg"
+        case .appleBlack: "/pages/apple-black.svg"
+        case .google: "/pages/google.svg"
+        case .facebook: "/pages/facebook.svg"
         }
     }
 
@@ -45,6 +53,7 @@ enum PageAsset: CaseIterable, Sendable {
         switch self {
         case .style: "text/css; charset=utf-8"
         case .script: "text/javascript; charset=utf-8"
+        case .appleWhite, .appleBlack, .google, .facebook: "image/svg+xml"
         }
     }
 
@@ -52,6 +61,10 @@ enum PageAsset: CaseIterable, Sendable {
         switch self {
         case .style: PageStyle.text
         case .script: Self.scriptText
+        case .appleWhite: ProviderLogo.apple("#fff")
+        case .appleBlack: ProviderLogo.apple("#000")
+        case .google: ProviderLogo.google
+        case .facebook: ProviderLogo.facebook
         }
     }
 

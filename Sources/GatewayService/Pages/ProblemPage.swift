@@ -1,6 +1,36 @@
+import API
 import HTTPJSON
 import HTTPTypes
 import Logging
+
+extension Page {
+    /// A page about a problem: what its code means to the user, or else whether to try again or to go back to the app.
+    static func response(telling problem: Problem, in text: PageText) -> Response {
+        let sentence = PageText.Key(code: problem.code) ?? (problem.mayPass ? .tryAgain : .goBack)
+        let title: PageText.Key = problem.status == .tooManyRequests ? .tooMany : .failed
+        return problem.page(message(title, sentence, in: text, status: problem.pageStatus).response)
+    }
+
+    /// A page about a request of an app that can't be answered, and can't be sent back to the app either.
+    static func failure(_ failure: IdentityV1.OAuthFailure, in text: PageText) -> Page {
+        let (title, sentence): (PageText.Key, PageText.Key) =
+            switch failure.reason {
+            case "CLIENT_UNKNOWN": (.appUnknown, .appUnknownText)
+            case "REQUEST_EXPIRED": (.expired, .expiredText)
+            default: (.failed, .appRequestFaulty)
+            }
+        let detail = HTMLText.escaped(failure.description_p)
+        return Page(
+            text: text,
+            title: text[title],
+            content: """
+                <p>\(text.html(sentence))</p>
+                <p class="detail">\(text.html(.forDevelopers)) <span lang="en" dir="ltr">\(detail)</span></p>
+                """,
+            status: .badRequest
+        )
+    }
+}
 
 /// Problems of requests that browsers make for people.
 extension Problem {

@@ -25,22 +25,26 @@ enum FinishAppleByWebRoute {
         answersPages: true
     )
 
-    static func endpoint(_ authentication: Authentication, _ webSignIn: WebSignIn) -> Endpoint {
-        let callback = Callback(authentication: authentication, webSignIn: webSignIn)
+    static func endpoint(
+        _ authentication: Authentication,
+        _ webSignIn: WebSignIn,
+        _ languages: PageLanguages
+    ) -> Endpoint {
         return Endpoint(operation, isForOtherOrigins: false) { request, context in
-            await callback.answer(request, context)
+            let text = languages.text(for: request)
+            return await Callback(authentication: authentication, webSignIn: webSignIn, text: text)
+                .answer(request, context)
         }
     }
 
     /// A page that leads nowhere, also for a browser that never reached the route. For temporary failures it asks the person to
     /// load it again.
-    static func page(telling problem: Problem) -> Response {
+    static func page(telling problem: Problem, in text: PageText) -> Response {
         problem.page(
             BrowserPage.failure(
-                "You are not signed in",
-                problem.mayPass
-                    ? "This did not work just now. Please load this page again in a moment."
-                    : "Please close this page, go back to the app and try again.",
+                .notSignedIn,
+                problem.mayPass ? .tryAgain : .goBack,
+                in: text,
                 status: problem.pageStatus
             )
         )
@@ -50,6 +54,7 @@ enum FinishAppleByWebRoute {
     private struct Callback: Sendable {
         let authentication: Authentication
         let webSignIn: WebSignIn
+        let text: PageText
 
         func answer(_ request: Request, _ context: RouteContext) async -> Response {
             let cookie = WebSignInCookie(request)
@@ -83,7 +88,7 @@ enum FinishAppleByWebRoute {
                 throw Problem(.forbidden, code: "APP_URL_UNKNOWN", detail: "The app's URL is not configured any more.")
             }
             let tickets = [("id_token", finished.idTokenTicket), ("code", finished.codeTicket)]
-            return BrowserPage.forward(to: url.adding(tickets))
+            return BrowserPage.forward(to: url.adding(tickets), in: text)
         }
 
         /// Apple says that there is no sign-in, mostly since the person closed its page.
@@ -124,15 +129,16 @@ enum FinishAppleByWebRoute {
         private func forward(to url: AppURL, error: String, status: HTTPResponse.Status) -> Response {
             BrowserPage.forward(
                 to: url.adding([("error", error)]),
-                title: "You are not signed in",
-                text: "Please go back to the app and try again.",
+                title: .notSignedIn,
+                sentence: .notSignedInText,
+                in: text,
                 status: status
             )
         }
 
         private func refuse(_ problem: Problem, _ context: RouteContext) -> Response {
             problem.note("Apple by web failed", context.logger)
-            return page(telling: problem)
+            return page(telling: problem, in: text)
         }
 
         /// Ends the sign-in that the browser began, if this form belongs to it. Any site can make a browser post a form without

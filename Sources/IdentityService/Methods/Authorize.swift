@@ -153,7 +153,9 @@ extension OAuthMethods {
         var page = IdentityV1.SignInPage()
         page.request = sealed
         page.clientName = client.name
-        page.providers = identity.browserProviders
+        let providers = identity.browserProviders
+        page.providers = providers.map(\.policy.name.value)
+        page.providerNames = providers.map { $0.displayName ?? "" }
         if let provider = request.provider, page.providers.contains(provider) { page.provider = provider }
         page.languages = request.languages ?? ""
         page.clientLogoUri = client.logoURI ?? ""
@@ -191,10 +193,10 @@ extension OAuthMethods {
 
 extension IdentityMethods {
     /// The providers that a browser can sign in with: those with a page and exactly one client for browsers.
-    var browserProviders: [String] {
+    fileprivate var browserProviders: [ProviderConfiguration] {
         providers.values.filter { provider in
             provider.endpoints.authorizationURL != nil
                 && provider.policy.audiences.values.count { $0.kind != .native } == 1
-        }.map(\.policy.name.value).sorted()
+        }.sorted { $0.policy.name.value < $1.policy.name.value }
     }
 }

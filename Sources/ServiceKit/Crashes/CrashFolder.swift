@@ -65,16 +65,11 @@ struct CrashFolder: Sendable {
 
     /// The program's files, by name.
     private func files() throws(FileError) -> [String] {
-        guard let stream = opendir(path) else { throw .lastError("\(path) cannot be read") }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasPrefix("\(program)-") { names.append(name) }
+        do {
+            return try FileBytes.names(inFolder: path).filter { $0.hasPrefix("\(program)-") }
+        } catch {
+            throw FileError("\(path) \(error.description)")
         }
-        return names.sorted()
     }
 
     private func write(_ ledger: CrashLedger) throws(FileError) {

@@ -44,7 +44,7 @@ struct EndBrowserSessionTests {
         let stage = try Self.stage(needsConfirmation: false)
         let answer = try await stage.get(Self.path)
         #expect(answer.status == 200)
-        #expect(try answer.page.text.contains("You are signed out"))
+        #expect(try answer.page.text.contains("You’re signed out"))
         #expect(answer.cookie("__Host-vestibule-session") == nil, "there was no session to clear")
     }
 

@@ -21,10 +21,12 @@ struct OpenIDStage {
 
     init(
         origin: String = "https://id.example.com",
+        supportURL: String? = nil,
         rateLimit: RateLimit.Policy = .init(),
         dialects: DialectSettings = .init()
     ) throws {
-        let pages = try #require(SignInPages(origin: origin))
+        var pages = try #require(SignInPages(origin: origin))
+        pages.supportURL = supportURL
         gateway = TestGateway(rateLimit: rateLimit, signInPages: pages, dialects: dialects)
     }
 

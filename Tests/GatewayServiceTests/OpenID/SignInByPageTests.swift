@@ -86,7 +86,7 @@ struct SignInByPageTests {
         let stage = try Self.stage()
         stage.gateway.stubs.identity.set { $0.beginWebSignIn = { _, _ in throw RPCError(.unavailable, "down") } }
         let answer = try await stage.get(Self.start)
-        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=later")
+        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=later&provider=apple")
     }
 
     @Test func `The provider's form signs the browser in`() async throws {
@@ -137,7 +137,7 @@ struct SignInByPageTests {
     func `The provider's error leads back to the page`(error: String, notice: String) async throws {
         let stage = try Self.stage()
         let answer = try await stage.post(Self.callback, "state=vws1_state&error=\(error)", cookie: Self.cookie)
-        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=\(notice)")
+        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=\(notice)&provider=apple")
         #expect(answer.cookies == ["\(Self.name)=; Path=/; Secure; HttpOnly; SameSite=None; Max-Age=0"])
         #expect(stage.gateway.stubs.calls.isEmpty)
     }
@@ -153,7 +153,7 @@ struct SignInByPageTests {
         let stage = try Self.stage()
         stage.gateway.stubs.identity.set { $0.signIn = { _, _ in throw RPCError(code, "inner words") } }
         let answer = try await stage.post(Self.callback, "state=vws1_state&id_token=t", cookie: Self.cookie)
-        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=\(notice)")
+        #expect(answer.status == 303 && answer.location == "\(Self.next)&notice=\(notice)&provider=apple")
         #expect(answer.cookie("__Host-vestibule-session") == nil)
     }
 
@@ -162,7 +162,7 @@ struct SignInByPageTests {
         for token in ["", "a b", String(repeating: "t", count: 4096)] {
             stage.gateway.stubs.identity.set { $0.signIn = { _, _ in .with { $0.tokens.singleToken = token } } }
             let answer = try await stage.post(Self.callback, "state=vws1_state&id_token=t", cookie: Self.cookie)
-            #expect(answer.location == "\(Self.next)&notice=later" && answer.cookies.count == 1)
+            #expect(answer.location == "\(Self.next)&notice=later&provider=apple" && answer.cookies.count == 1)
         }
     }
 

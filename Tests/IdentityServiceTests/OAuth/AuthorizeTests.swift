@@ -13,7 +13,7 @@ struct AuthorizeTests {
         try await OAuthBench.run { bench in
             let page = try await bench.authorize(["idp": "apple", "ui_locales": "fil"]).signIn
             #expect(page.clientName == "Hikers" && page.providers == ["apple"] && page.provider == "apple")
-            #expect(page.languages == "fil")
+            #expect(page.languages == "fil" && page.providerNames == ["Staff of Acme"])
             let browser = try await bench.browserToken()
             let response = try await bench.service.oauth.authorize(
                 .with { ($0.request, $0.browserToken) = (page.request, browser) }

@@ -13,18 +13,22 @@ struct ProviderConfiguration: Sendable {
     let credentials: [String: ClientCredential]
     /// How access tokens are checked; nil if they don't sign in.
     let accessTokens: AccessTokenKind?
+    /// The provider's name for users; nil if none is configured.
+    let displayName: String?
 
     /// A provider with only its key set, unless more is given.
     init(
         policy: ProviderPolicy,
         endpoints: ProviderEndpoints = ProviderEndpoints(),
         credentials: [String: ClientCredential] = [:],
-        accessTokens: AccessTokenKind? = nil
+        accessTokens: AccessTokenKind? = nil,
+        displayName: String? = nil
     ) {
         self.policy = policy
         self.endpoints = endpoints
         self.credentials = credentials
         self.accessTokens = accessTokens
+        self.displayName = displayName
     }
 }
 

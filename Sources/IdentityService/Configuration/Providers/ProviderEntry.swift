@@ -1,5 +1,6 @@
 import IdentityDomain
 import JOSE
+import Models
 import ServiceKit
 
 /// One provider of the providers file.
@@ -9,7 +10,7 @@ struct ProviderEntry {
         "name", "issuers", "issuer_aliases", "audiences", "keys_url", "authorization_url", "token_url",
         "revocation_url", "user_migration_url",
         "debug_token_url", "token_info_url", "user_info_url", "algorithms", "access_tokens", "token_age_max_seconds",
-        "clock_leeway_seconds", "phone_trusted", Former.match, Former.isRequired,
+        "clock_leeway_seconds", "phone_trusted", "display_name", Former.match, Former.isRequired,
     ]
 
     /// Former members, which are members of audiences now.
@@ -49,6 +50,7 @@ struct ProviderEntry {
         let isTrustedForPhones = entry.bool("phone_trusted", default: false)
         let keysURL = url("keys_url", default: builtIn.keysURL)
         if keysURL == nil, !entry.has("keys_url") { entry.fault("\"keys_url\" is required") }
+        let displayName = displayName()
         let endpoints = endpoints()
         let accessTokens = accessTokens(endpoints)
         let audiences = audiences()
@@ -73,10 +75,27 @@ struct ProviderEntry {
                     audiences.compactMap { audience in audience.credential.map { (audience.policy.id, $0) } },
                     uniquingKeysWith: { first, _ in first }
                 ),
-                accessTokens: accessTokens
+                accessTokens: accessTokens,
+                displayName: displayName
             )
         } catch {
             entry.fault(error.description)
+            return nil
+        }
+    }
+
+    /// The name for users; nil for a provider without one. The buttons of well-known providers follow those providers' guidelines.
+    private func displayName() -> String? {
+        guard let text = entry.text("display_name", bytesMax: DisplayName.bytesMax) else { return nil }
+        if [ProviderName.apple, .google, .facebook].contains(name) {
+            entry.fault("\"display_name\" has no use at this provider, whose guidelines say how it is named")
+        }
+        do throws(TextError) {
+            return try DisplayName(text).value
+        } catch {
+            entry.fault(
+                "\"display_name\" must be \(DisplayName.charactersMin) to \(DisplayName.charactersMax) characters that can be seen"
+            )
             return nil
         }
     }

@@ -16,7 +16,7 @@ struct ProviderReport {
     var lines: [String] {
         let (policy, endpoints) = (provider.policy, provider.endpoints)
         let facts: [(String, String?)] = [
-            ("issuer", policy.issuers.sorted().joined(separator: ", ")),
+            ("display name", provider.displayName), ("issuer", policy.issuers.sorted().joined(separator: ", ")),
             ("algorithms", policy.algorithms.map(\.rawValue).sorted().joined(separator: ", ")),
             ("keys", policy.keysURL), ("authorization", endpoints.authorizationURL), ("token", endpoints.tokenURL),
             ("revocation", endpoints.revocationURL), ("user migration", endpoints.userMigrationURL),

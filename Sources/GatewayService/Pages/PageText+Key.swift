@@ -1,0 +1,162 @@
+extension PageText {
+    /// A sentence of the pages. A file of a language has each by its name; words in braces are placeholders.
+    enum Key: String, Sendable, Hashable, CaseIterable {
+        // Signing in
+        case signIn
+        /// {client}: the app's name.
+        case signInTo
+        case buttonApple
+        case buttonGoogle
+        case buttonFacebook
+        /// {provider}: the provider's name.
+        case buttonOther
+        case noProvider
+        case noticeCancelled
+        case noticeLater
+        case noticeRefused
+        case noticeFailed
+        /// Beside the button of a provider whose sign-in has just failed.
+        case providerDown
+
+        // I lost my provider
+        case lostLink
+        case lostTitle
+        case lostOther
+        case lostDevice
+        case lostProvider
+        /// {provider}: the provider's name.
+        case lostRecover
+        case lostSupport
+        case lostNoSupport
+        case contactSupport
+        case back
+
+        // A new device signed in
+        case newDeviceTitle
+        /// {device}: the device's name.
+        case newDeviceText
+        case newDeviceAdvice
+        case newDeviceReview
+        case newDeviceKnown
+
+        // Back to the app
+        case forwarding
+        case forwardingText
+        case forward
+        case backToApp
+        case backToAppText
+        case openApp
+
+        // Signing out
+        case signOut
+        case signOutText
+        case signOutButton
+        case signedOut
+        case signedOutText
+
+        // Failures
+        case failed
+        case tryAgain
+        case goBack
+        case notSignedIn
+        case notSignedInText
+        case expired
+        case expiredText
+        case tooMany
+        case appUnknown
+        case appUnknownText
+        case appOff
+        /// {client}: the app's name.
+        case appOffText
+        case appRequestFaulty
+        /// Above what is said to the app's developers, in English.
+        case forDevelopers
+
+        // Errors, by their code
+        case accountBlocked = "ACCOUNT_BLOCKED"
+        case accountHeld = "ACCOUNT_HELD"
+        case accountNotFound = "ACCOUNT_NOT_FOUND"
+        case accountOpened = "ACCOUNT_OPENED"
+        case avatarInvalid = "AVATAR_INVALID"
+        case avatarTooLarge = "AVATAR_TOO_LARGE"
+        case cannotBlockSelf = "CANNOT_BLOCK_SELF"
+        case confirmationNeeded = "CONFIRMATION_NEEDED"
+        case credentialsForeign = "CREDENTIALS_FOREIGN"
+        case deviceNameInvalid = "DEVICE_NAME_INVALID"
+        case displayNameInvalid = "DISPLAY_NAME_INVALID"
+        case groupFull = "GROUP_FULL"
+        case groupNameInvalid = "GROUP_NAME_INVALID"
+        case groupNotFound = "GROUP_NOT_FOUND"
+        case identityTaken = "IDENTITY_TAKEN"
+        case invitationNotFound = "INVITATION_NOT_FOUND"
+        case lastProvider = "LAST_PROVIDER"
+        case linkInvalid = "LINK_INVALID"
+        case linkOver = "LINK_OVER"
+        case linkUsed = "LINK_USED"
+        case memberGroupsFull = "MEMBER_GROUPS_FULL"
+        case memberNotConfirmed = "MEMBER_NOT_CONFIRMED"
+        case memberNotFound = "MEMBER_NOT_FOUND"
+        case memberUnconfirmed = "MEMBER_UNCONFIRMED"
+        case notAMember = "NOT_A_MEMBER"
+        case notFound = "NOT_FOUND"
+        case nothingToConfirm = "NOTHING_TO_CONFIRM"
+        case outcomeUnknown = "OUTCOME_UNKNOWN"
+        case ownerMustHandOver = "OWNER_MUST_HAND_OVER"
+        case permissionDenied = "PERMISSION_DENIED"
+        case personChanged = "PERSON_CHANGED"
+        case phoneInvalid = "PHONE_INVALID"
+        case phoneNotAllowed = "PHONE_NOT_ALLOWED"
+        case phoneTaken = "PHONE_TAKEN"
+        case providerAccountDisabled = "PROVIDER_ACCOUNT_DISABLED"
+        case providerAlreadyLinked = "PROVIDER_ALREADY_LINKED"
+        case providerLinkedTooRecently = "PROVIDER_LINKED_TOO_RECENTLY"
+        case providerUnavailable = "PROVIDER_UNAVAILABLE"
+        case providerUnknown = "PROVIDER_UNKNOWN"
+        case rateLimited = "RATE_LIMITED"
+        case recentSignInRequired = "RECENT_SIGN_IN_REQUIRED"
+        case required = "REQUIRED"
+        case revisionMismatch = "REVISION_MISMATCH"
+        case roleInsufficient = "ROLE_INSUFFICIENT"
+        case sessionExpired = "SESSION_EXPIRED"
+        case sessionNotFound = "SESSION_NOT_FOUND"
+        case tooManyBlocked = "TOO_MANY_BLOCKED"
+        case tooManyGroups = "TOO_MANY_GROUPS"
+        case tooManyLinks = "TOO_MANY_LINKS"
+        case tooManyPending = "TOO_MANY_PENDING"
+        case unavailable = "UNAVAILABLE"
+        case usernameInvalid = "USERNAME_INVALID"
+        case usernameTaken = "USERNAME_TAKEN"
+        case webStateInvalid = "WEB_STATE_INVALID"
+    }
+}
+
+extension PageText.Key {
+    /// The sentence for an error's code; nil for those that no user of a page meets.
+    init?(code: String) {
+        // Names of sentences that are no codes begin in lower case.
+        guard let first = code.utf8.first, UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first else { return nil }
+        self.init(rawValue: Self.meanings[code] ?? code)
+    }
+
+    /// Codes that mean to a user what another one does.
+    static let meanings = [
+        "ACCESS_TOKEN_EXPIRED": "SESSION_EXPIRED",
+        "ACCESS_TOKEN_INVALID": "SESSION_EXPIRED",
+        "AUTHENTICATION_REQUIRED": "SESSION_EXPIRED",
+        "DATABASE_TIMEOUT": "UNAVAILABLE",
+        "DATABASE_UNAVAILABLE": "UNAVAILABLE",
+        "DEADLINE_EXCEEDED": "UNAVAILABLE",
+        "HOLDER_UNKNOWN": "UNAVAILABLE",
+        "INTERNAL": "UNAVAILABLE",
+        "METHOD_SUSPENDED": "UNAVAILABLE",
+        "PROFILE_UNAVAILABLE": "UNAVAILABLE",
+        "RESOURCE_EXHAUSTED": "RATE_LIMITED",
+        "ROUTE_NOT_FOUND": "NOT_FOUND",
+        "SESSION_INVALID": "SESSION_EXPIRED",
+        "SESSION_REVOKED": "SESSION_EXPIRED",
+        "TOO_MANY_ATTEMPTS": "RATE_LIMITED",
+        "UNAUTHENTICATED": "SESSION_EXPIRED",
+        "WEB_SIGN_IN_NOT_CONFIGURED": "PROVIDER_UNKNOWN",
+        "WEB_TICKETS_TOO_MANY": "RATE_LIMITED",
+    ]
+}
