@@ -176,10 +176,10 @@ extension PhoneAssertionPolicy {
 
 extension OAuthClient {
     /// Which app signs users in, and where browsers are sent.
-    fileprivate var lines: [String] {
+    var lines: [String] {
         let proof = requiresPKCE ? "PKCE" : "PKCE or a nonce"
         return [
-            "client \(id) (\(name)): \(isConfidential ? "confidential" : "public"), with \(proof)",
+            "client \(id) (\(name.printable)): \(isConfidential ? "confidential" : "public"), with \(proof)",
             "  scopes \(scopes.text)",
             "  redirects to \(redirectURIs.map(\.text).joined(separator: ", "))", "",
         ]

@@ -152,11 +152,7 @@ struct IdentitySettings: Sendable {
             phoneAssertions: phoneAssertions ?? nil,
             clients: clients ?? [:],
             phonePolicy: phonePolicy,
-            proxies: ProxySettings(
-                https: configuration[IdentityKeys.httpsProxy],
-                http: configuration[IdentityKeys.httpProxy],
-                exceptions: configuration[IdentityKeys.withoutProxy] ?? ProxyExceptions("")
-            ),
+            proxies: IdentityKeys.proxies(configuration),
             hints: providers.hints
         )
     }

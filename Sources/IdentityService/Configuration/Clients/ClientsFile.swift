@@ -5,7 +5,7 @@ import ServiceKit
 /// The file of OAuth clients, as JSON: `{"clients": […]}`.
 enum ClientsFile {
     static let bytesMax = 262_144
-    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 16_384)
+    static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 16_384)
 
     /// The clients of a file, by their ids; none without a file.
     ///
