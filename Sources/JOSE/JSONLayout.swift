@@ -46,7 +46,10 @@ private enum JSONLayout {
     /// An array of texts, numbers and so on in one line; nil if it has others, or is longer.
     private static func line(_ elements: [JSONValue]) -> [UInt8]? {
         guard elements.allSatisfy({ $0.object == nil && $0.array == nil }) else { return nil }
-        let line = [UInt8(ascii: "[")] + elements.map { $0.serialized() }.joined(separator: Array(", ".utf8)) + [UInt8(ascii: "]")]
+        let line =
+            [UInt8(ascii: "[")] + elements.map { $0.serialized() }.joined(separator: Array(", ".utf8)) + [
+                UInt8(ascii: "]")
+            ]
         return line.count <= lineBytesMax ? line : nil
     }
 

@@ -3,7 +3,6 @@
 import os
 import pty
 import select
-import signal
 import subprocess
 import termios
 import time
@@ -64,15 +63,10 @@ class Terminal:
 
     def wait(self):
         """The exit status and the standard output, at the end."""
-        output = self.process.stdout.read()
-        status = self.process.wait(timeout=WAIT_SECONDS)
+        output, _ = self.process.communicate(timeout=WAIT_SECONDS)
         while select.select([self._screen], [], [], 0)[0]:
             self.shown += os.read(self._screen, 4096).decode()
-        return status, output
-
-    def interrupt(self):
-        """Ctrl-C, as the terminal's driver sends it."""
-        self.process.send_signal(signal.SIGINT)
+        return self.process.returncode, output
 
     @property
     def has_echo(self):

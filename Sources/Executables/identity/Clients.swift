@@ -46,9 +46,12 @@ struct Clients: ParsableCommand {
                 In a terminal it asks for what is missing; else it says what is missing, and exits with 64. A secret is \
                 made here and printed once; the file gets its SHA-256 only.
 
-                vestibule clients add shop-web --name Shop --secret --redirect-uri https://shop.example.com/callback
-                vestibule clients add shop-app --name Shop --public --redirect-uri com.example.shop:/callback \
-                --scopes "openid profile offline_access" --set access_token_seconds=300
+                vestibule clients add shop-web --name Shop --secret \\
+                  --redirect-uri https://shop.example.com/callback
+
+                vestibule clients add shop-app --name Shop --public \\
+                  --redirect-uri com.example.shop:/callback \\
+                  --scopes "openid profile offline_access" --set access_token_seconds=300
                 """
         )
 

@@ -82,10 +82,13 @@ struct Providers: AsyncParsableCommand {
                 with a wrong secret: the answers show whether the credentials are right. It prints what they showed, and \
                 writes nothing if they are wrong, or if the provider doesn't answer.
 
-                vestibule providers add apple --bundle-id com.acme.app --services-id com.acme.web --team-id ACME000001 \
-                --key-id ACMEKEY001 --private-key-file secrets/apple.p8
-                vestibule providers add oidc keycloak --issuer https://keycloak.acme.org/realms/app --client-id app \
-                --client-secret-file secrets/keycloak
+                vestibule providers add apple --bundle-id com.acme.app \\
+                  --services-id com.acme.web --team-id ACME000001 \\
+                  --key-id ACMEKEY001 --private-key-file secrets/apple.p8
+
+                vestibule providers add oidc keycloak --client-id app \\
+                  --issuer https://keycloak.acme.org/realms/app \\
+                  --client-secret-file secrets/keycloak
                 """,
             subcommands: [Apple.self, Google.self, Facebook.self, OIDC.self]
         )
@@ -219,7 +222,12 @@ extension Providers.Add {
         var issuer: String?
         @Option(help: ArgumentHelp("Our client there.", valueName: "id"))
         var clientId: String?
-        @Option(help: ArgumentHelp("A file with the client's secret, in one line; none for a public one.", valueName: "path"))
+        @Option(
+            help: ArgumentHelp(
+                "A file with the client's secret, in one line; none for a public one.",
+                valueName: "path"
+            )
+        )
         var clientSecretFile: String?
         @OptionGroup var options: Providers.Options
 

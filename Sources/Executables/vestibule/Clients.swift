@@ -22,7 +22,9 @@ struct Clients: ParsableCommand {
 
     struct List: IdentityPassThrough {
         static let words = ["clients", "list"]
-        static let configuration = CommandConfiguration(abstract: "Print the apps in a table; never a secret or its hash.")
+        static let configuration = CommandConfiguration(
+            abstract: "Print the apps in a table; never a secret or its hash."
+        )
 
         @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
     }
@@ -43,14 +45,20 @@ struct Clients: ParsableCommand {
 
     struct AddSecret: IdentityPassThrough {
         static let words = ["clients", "add-secret"]
-        static let configuration = CommandConfiguration(commandName: "add-secret", abstract: "Give an app another secret, and print it; the former one stays valid.")
+        static let configuration = CommandConfiguration(
+            commandName: "add-secret",
+            abstract: "Give an app another secret, and print it; the former one stays valid."
+        )
 
         @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
     }
 
     struct RemoveSecret: IdentityPassThrough {
         static let words = ["clients", "remove-secret"]
-        static let configuration = CommandConfiguration(commandName: "remove-secret", abstract: "Remove the oldest secret of an app that has several.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove-secret",
+            abstract: "Remove the oldest secret of an app that has several."
+        )
 
         @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
     }

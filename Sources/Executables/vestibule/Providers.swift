@@ -15,7 +15,9 @@ struct Providers: ParsableCommand {
 
     struct Add: IdentityPassThrough {
         static let words = ["providers", "add"]
-        static let configuration = CommandConfiguration(abstract: "Add apple, google, facebook or oidc, and try its credentials.")
+        static let configuration = CommandConfiguration(
+            abstract: "Add apple, google, facebook or oidc, and try its credentials."
+        )
 
         @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
     }

@@ -12,7 +12,8 @@ extension JSONError {
         case .tooDeep: "it is nested deeper than \(limits.depthMax)"
         case .tooManyValues: "it has more than \(limits.valuesMax) values"
         case .duplicateMember: "an object has a member twice"
-        case .syntax where bytes.starts(with: [0xEF, 0xBB, 0xBF]): "it begins with a byte order mark, which JSON has not"
+        case .syntax where bytes.starts(with: [0xEF, 0xBB, 0xBF]):
+            "it begins with a byte order mark, which JSON has not"
         case .syntax(let offset):
             "line \(1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }) is not as RFC 8259 has it"
         case .notAnObject: "it holds something else"

@@ -23,14 +23,17 @@ public struct TerminalPrompt: Sendable {
         return try read()
     }
 
-    /// Asks for a secret, which the terminal doesn't show. A signal that ends or stops the process gives the terminal its echo back.
+    /// Asks for a secret, which the terminal doesn't show. A signal that ends the process gives the terminal its echo back.
     public func askSecret(_ question: String) throws(Ended) -> String {
-        write(question.printable + " (not shown): ")
-        guard EchoSwitch.turnOff() else { return try read() }
+        // Before the question is there, so that nothing of the answer is shown.
+        let isHidden = EchoSwitch.turnOff()
         defer {
-            EchoSwitch.turnOn()
-            write("\n")
+            if isHidden {
+                EchoSwitch.turnOn()
+                write("\n")
+            }
         }
+        write(question.printable + (isHidden ? " (not shown): " : " (SHOWN): "))
         return try read()
     }
 
@@ -51,28 +54,48 @@ public struct TerminalPrompt: Sendable {
 
 /// The echo of the terminal. One thread uses it, and its signal handler, which reads what was there before.
 private enum EchoSwitch {
+    // Written before the handlers are there, by the one thread that asks.
     nonisolated(unsafe) private static var before = termios()
-    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+    // Only the thread that asks reads and writes them.
+    nonisolated(unsafe) private static var actionsBefore: [(signal: Int32, action: sigaction)] = []
 
     /// Turns the echo off; false if the terminal doesn't let it.
     static func turnOff() -> Bool {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }
-        for number in signals {
-            signal(number) { number in
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            replace(number) { number in
                 EchoSwitch.restore()
-                // As if there had been no handler.
-                signal(number, SIG_DFL)
+                // As if there had been no handler: it is delivered when this one ends.
+                Glibc.signal(number, SIG_DFL)
                 raise(number)
             }
         }
+        // After a stop the shell turns the echo on, and the rest of the secret would be shown.
+        replace(SIGTSTP, SIG_IGN)
         var hidden = before
         hidden.c_lflag &= ~tcflag_t(ECHO)
-        return tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0
+        // What was typed already stays.
+        guard tcsetattr(STDIN_FILENO, TCSANOW, &hidden) == 0 else {
+            turnOn()
+            return false
+        }
+        return true
     }
 
     static func turnOn() {
         restore()
-        for number in signals { signal(number, SIG_DFL) }
+        for (number, action) in actionsBefore {
+            var action = action
+            sigaction(number, &action, nil)
+        }
+        actionsBefore = []
+    }
+
+    private static func replace(_ number: Int32, _ handler: @escaping __sighandler_t) {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        actionsBefore.append((number, action))
+        Glibc.signal(number, handler)
     }
 
     private static func restore() { tcsetattr(STDIN_FILENO, TCSANOW, &before) }

@@ -110,7 +110,8 @@ struct Questionnaire {
     /// The faults that are about a field, from the place on where they name it.
     private func problems(_ field: CommandField, _ answers: CommandAnswers) -> [String] {
         judge(answers).compactMap { fault in
-            field.marks.lazy.compactMap { mark in fault.firstRange(of: mark).map { String(fault[$0.lowerBound...]) } }.first
+            field.marks.lazy.compactMap { mark in fault.firstRange(of: mark).map { String(fault[$0.lowerBound...]) } }
+                .first
         }
     }
 }

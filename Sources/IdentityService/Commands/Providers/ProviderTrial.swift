@@ -45,7 +45,10 @@ struct ProviderTrial {
             let entries = try await HTTPKeyFetcher(http).fetchKeys(from: url).keySet.entries
             let usable = entries.count { $0.algorithm.map(provider.policy.algorithms.contains) ?? true }
             return usable > 0
-                ? Finding(isFault: false, text: "\(name): its key set at \(url) was fetched; keys that sign ID tokens: \(usable)")
+                ? Finding(
+                    isFault: false,
+                    text: "\(name): its key set at \(url) was fetched; keys that sign ID tokens: \(usable)"
+                )
                 : Finding(isFault: true, text: "\(name): its key set at \(url) has no key of the configured algorithms")
         } catch let error as OutgoingHTTPError {
             return Finding(isFault: true, text: "\(name): its key set at \(url) can't be fetched: \(error)")
@@ -92,7 +95,8 @@ struct ProviderTrial {
             if case .refused(let otherWord) = other {
                 return Finding(
                     isFault: false,
-                    text: "\(name): the credentials of \(client) are right: to a made-up \(asked ? "token" : "code") its answer is "
+                    text:
+                        "\(name): the credentials of \(client) are right: to a made-up \(asked ? "token" : "code") its answer is "
                         + "\(word), and with a wrong secret \(otherWord)"
                 )
             }
@@ -105,7 +109,9 @@ struct ProviderTrial {
     }
 
     private func exchange(_ client: String, _ provider: ProviderConfiguration) async -> Answer {
-        guard let endpoint = TokenEndpoint(provider, http: http, clock: clock) else { return .none("it has no token_url") }
+        guard let endpoint = TokenEndpoint(provider, http: http, clock: clock) else {
+            return .none("it has no token_url")
+        }
         let grant = CodeGrant(
             provider: provider.policy.name,
             clientID: client,

@@ -124,7 +124,9 @@ public struct ProvidersCommand: Sendable {
         let findings = try await trial(providers.filter { $0.policy.name.value == draft.name(answers) })
         guard findings.allSatisfy({ !$0.isFault }) else {
             throw CommandError(
-                lines: findings.map(\.text) + ["nothing was changed; with --offline it is written without asking the provider"]
+                lines: findings.map(\.text) + [
+                    "nothing was changed; with --offline it is written without asking the provider"
+                ]
             )
         }
         return (entry, findings)
@@ -194,7 +196,10 @@ public struct ProvidersCommand: Sendable {
                 throw CommandError("\(error)", "nothing was changed")
             }
             guard isMade else {
-                throw CommandError("\(secret.path) is there already: name it as the file, or remove it", "nothing was changed")
+                throw CommandError(
+                    "\(secret.path) is there already: name it as the file, or remove it",
+                    "nothing was changed"
+                )
             }
         }
         do throws(CommandError) {
