@@ -96,5 +96,87 @@ public enum FileBytes {
         else { throw named(path, .lastError("cannot be written")) }
     }
 
+    /// Replaces a file as a whole, or makes it: writes a new file beside it (its name and `.new`), syncs it to the disk, renames it
+    /// and syncs the folder. A reader sees all of the change or nothing of it, even after this process was killed. One process at a
+    /// time: see ``FileLock``.
+    ///
+    /// - Parameters:
+    ///   - path: the file. A symbolic link would be replaced by a file.
+    ///   - mode: its permissions, whatever the umask; nil to keep those that it has.
+    ///   - newMode: its permissions if it isn't there and `mode` is nil.
+    /// - Throws: `FileError`, which names the path; then the file is as it was, unless only the last sync failed.
+    public static func replace(
+        _ path: String,
+        mode: mode_t? = nil,
+        newMode: mode_t = 0o600,
+        with bytes: [UInt8]
+    ) throws(FileError) {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let mode = mode ?? (isThere ? status.st_mode & 0o777 : newMode)
+        // A killed run may have left a file with this name; it is not needed.
+        let unfinished = path + ".new"
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw named(unfinished, .lastError("cannot be made")) }
+        // The same users can read the new file as the old one, even if root writes it. The owner is set before the permissions, since a
+        // change of the owner may reset them.
+        let isTheirs = !isThere || isGiven(descriptor, to: status) || mode & S_IROTH != 0
+        let isWritten =
+            isTheirs && writeAll(descriptor, bytes) && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
+        let fault =
+            isTheirs
+            ? named(unfinished, .lastError("cannot be written"))
+            : named(path, .lastError("cannot stay with its owner and group"))
+        guard close(descriptor) == 0, isWritten else {
+            unlink(unfinished)
+            throw fault
+        }
+        guard rename(unfinished, path) == 0 else {
+            // A file that is mounted by itself can't be replaced by another.
+            let hint = errno == EBUSY ? " (if it is mounted by itself: mount its folder)" : ""
+            let fault = named(path, FileError(FileError.lastError("cannot be replaced").description + hint))
+            unlink(unfinished)
+            throw fault
+        }
+        try syncFolder(of: path)
+    }
+
+    /// Gives a new file the owner and the group of the file that it replaces; false if it can't.
+    private static func isGiven(_ descriptor: Int32, to status: stat) -> Bool {
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { return false }
+        if (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid) { return true }
+        return fchown(descriptor, status.st_uid, status.st_gid) == 0
+    }
+
+    private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func syncFolder(of path: String) throws(FileError) {
+        let name = folder(of: path)
+        let folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw named(name, .lastError("cannot be opened")) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw named(name, .lastError("cannot be written")) }
+    }
+
+    /// Removes a file, if it is there.
+    public static func remove(_ path: String) { unlink(path) }
+
+    /// The folder of a file, as its path says it.
+    public static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
     private static func named(_ path: String, _ fault: FileError) -> FileError { FileError("\(path) \(fault)") }
 }

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -54,6 +55,15 @@ def stack():
         yield stack
         assert stack.stop() == 0, stack.output
         stack.expect_no_confidences()
+
+
+@pytest.fixture(scope="session")
+def killer(tmp_path_factory):
+    """A library that ends a program, as kill -9 does, after its n-th change of a file: see killer.c."""
+    library = tmp_path_factory.mktemp("killer") / "killer.so"
+    source = pathlib.Path(__file__).with_name("killer.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"], check=True)
+    return library
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -39,14 +38,6 @@ DERIVED = (
     ("proof", "profile", "vestibule caller proof key 1"), ("proof", "invites", "vestibule caller proof key 1"),
     ("cursor", "invites", "vestibule cursor key 1"))
 READS = 6
-
-
-@pytest.fixture(scope="module")
-def killer(tmp_path_factory):
-    library = tmp_path_factory.mktemp("killer") / "killer.so"
-    source = pathlib.Path(__file__).with_name("killer.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", library, source, "-ldl"], check=True)
-    return library
 
 
 def keys(folder, *arguments, **environment):

@@ -11,7 +11,8 @@ struct VestibuleCommand: AsyncParsableCommand {
         abstract: "Runs all of Vestibule on one machine, for development; prepares and operates a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
         subcommands: [
-            Run.self, RunDemo.self, RunLoad.self, Check.self, Sessions.self, Work.self, Account.self,
+            Run.self, RunDemo.self, RunLoad.self, Check.self, Clients.self, Providers.self, Sessions.self, Work.self,
+            Account.self,
             AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self, CleanData.self,
         ]
     )

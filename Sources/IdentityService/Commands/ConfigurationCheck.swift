@@ -176,10 +176,10 @@ extension PhoneAssertionPolicy {
 
 extension OAuthClient {
     /// Which app signs users in, and where browsers are sent.
-    fileprivate var lines: [String] {
+    var lines: [String] {
         let proof = requiresPKCE ? "PKCE" : "PKCE or a nonce"
         return [
-            "client \(id) (\(name)): \(authentication.kind), with \(proof)\(isDisabled ? ", switched off" : "")",
+            "client \(id) (\(name.printable)): \(authentication.kind), with \(proof)\(isDisabled ? ", switched off" : "")",
             "  scopes \(scopes.text)",
             "  redirects to \(redirectURIs.map(\.text).joined(separator: ", "))", "",
         ]
@@ -187,7 +187,8 @@ extension OAuthClient {
 }
 
 extension ClientAuthentication {
-    fileprivate var kind: String {
+    /// In words.
+    var kind: String {
         switch self {
         case .none: "public"
         case .secrets: "confidential, by a secret"

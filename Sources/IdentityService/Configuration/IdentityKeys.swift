@@ -285,6 +285,18 @@ enum IdentityKeys {
             "Hosts that are asked without a proxy: names, which stand for what is below them too, addresses, networks, or *."
     ) { (text) throws(ConfigurationProblem) in ProxyExceptions(text) }
 
+    /// The keys of the proxies.
+    static let proxyKeys: [any AnyConfigurationKey] = [httpsProxy, httpProxy, withoutProxy]
+
+    /// The proxies of a configuration with ``proxyKeys``.
+    static func proxies(_ configuration: Configuration) -> ProxySettings {
+        ProxySettings(
+            https: configuration[httpsProxy],
+            http: configuration[httpProxy],
+            exceptions: configuration[withoutProxy] ?? ProxyExceptions("")
+        )
+    }
+
     /// A proxy. The error doesn't show the text, which may hold a password.
     private static func proxy(_ text: String) throws(ConfigurationProblem) -> Proxy {
         do throws(Proxy.Malformed) {

@@ -159,11 +159,7 @@ struct IdentitySettings: Sendable {
             clients: clients ?? [:],
             clientsFile: clientsFile,
             phonePolicy: phonePolicy,
-            proxies: ProxySettings(
-                https: configuration[IdentityKeys.httpsProxy],
-                http: configuration[IdentityKeys.httpProxy],
-                exceptions: configuration[IdentityKeys.withoutProxy] ?? ProxyExceptions("")
-            ),
+            proxies: IdentityKeys.proxies(configuration),
             hints: providers.hints
         )
     }

@@ -88,12 +88,17 @@ public struct Configuration: Sendable {
     }
 
     /// Reads the values of some keys and looks at no other: for commands that need a part of a program's configuration.
+    ///
+    /// - Parameter readFile: reads the files that keys name; not the configuration file.
     public static func load(
         only keys: [any AnyConfigurationKey],
         path: String?,
-        environment: [String: String]
+        environment: [String: String],
+        readFile: @escaping @Sendable (String, Int) throws(FileError) -> [UInt8] = {
+            (path, bytesMax) throws(FileError) in try FileBytes.read(path, bytesMax: bytesMax)
+        }
     ) throws(ConfigurationErrors) -> Configuration {
-        let (entries, _) = try readFile(path: path, environment: environment)
+        let (entries, _) = try Self.readFile(path: path, environment: environment)
         let names = Set(
             keys.flatMap { key in
                 [key.name] + key.formerNames + (key.takesFile ? [key.name + ConfigurationNames.fileSuffix] : [])
@@ -103,7 +108,8 @@ public struct Configuration: Sendable {
             keys: keys,
             program: "",
             environment: environment.filter { names.contains($0.key) },
-            file: entries.filter { names.contains($0.key) }
+            file: entries.filter { names.contains($0.key) },
+            readFile: readFile
         )
     }
 

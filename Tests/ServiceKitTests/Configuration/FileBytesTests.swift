@@ -49,4 +49,43 @@ struct FileBytesTests {
             #expect(fault?.description.contains(missing) == true)
         }
     }
+
+    @Test func `Replaces a file with its permissions, and leaves nothing beside it`() throws {
+        try withFolder { folder in
+            let path = folder + "/file"
+            try FileBytes.replace(path, newMode: 0o640, with: [1])
+            #expect(chmod(path, 0o604) == 0)
+            try Data([9]).write(to: URL(filePath: path + ".new"))
+            try FileBytes.replace(path, newMode: 0o640, with: [2])
+            #expect(try FileBytes.read(path, bytesMax: 10) == [2])
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o604)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["file"])
+        }
+    }
+
+    @Test func `What can't be replaced stays`() throws {
+        try withFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder + "/a", withIntermediateDirectories: false)
+            let fault = #expect(throws: FileError.self) { try FileBytes.replace(folder + "/a", with: [1]) }
+            #expect(fault?.description.contains("cannot be replaced: Is a directory") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
+            #expect(throws: FileError.self) { try FileBytes.replace(folder + "/none/b", with: [1]) }
+        }
+    }
+
+    @Test func `A lock keeps others out, of a file and of a folder, and ends with its body`() throws {
+        try withFolder { folder in
+            let file = folder + "/.lock"
+            let descriptor = open(folder, O_RDONLY | O_DIRECTORY)
+            defer { close(descriptor) }
+            let isTaken = try FileLock.locked(folder: folder, of: "x") { flock(descriptor, LOCK_EX | LOCK_NB) != 0 }
+            #expect(isTaken && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            // It waits for five seconds, and then gives up.
+            let fault = #expect(throws: FileError.self) { try FileLock.locked(folder: folder, of: "keys") {} }
+            #expect(fault?.description == "keys is being changed by another run; try again")
+            #expect(try FileLock.locked(file: file, of: "x") { 1 } == 1)
+            #expect(throws: FileError.self) { try FileLock.locked(folder: file, of: "x") {} }
+        }
+    }
 }

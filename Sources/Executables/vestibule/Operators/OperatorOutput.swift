@@ -1,5 +1,6 @@
 import API
 import Foundation
+import ServiceKit
 import SwiftProtobuf
 
 extension OperatorV1.OperatorAccount {
@@ -65,16 +66,4 @@ extension Int64 {
 
 extension String {
     fileprivate var orNone: String { isEmpty ? "none" : printable }
-
-    /// Without terminal control sequences, since texts of providers and users are printed.
-    var printable: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { Self.isControl($0) ? "?" : $0 }))
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
-        default: false
-        }
-    }
 }

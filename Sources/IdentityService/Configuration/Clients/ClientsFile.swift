@@ -5,7 +5,7 @@ import ServiceKit
 /// The file of OAuth clients, as JSON: `{"clients": […]}`.
 struct ClientsFile: Sendable {
     static let bytesMax = 262_144
-    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 7, valuesMax: 16_384)
+    static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 7, valuesMax: 16_384)
 
     /// The file, as it was read at the start.
     let file: ConfiguredFile

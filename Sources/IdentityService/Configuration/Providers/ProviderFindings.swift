@@ -18,7 +18,7 @@ final class ProviderFindings {
 
     /// A value as a finding shows it: quoted, without control characters, cut.
     static func quoted(_ text: String) -> String {
-        let shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(60).map { $0.value < 0x20 ? "?" : $0 }))
+        let shown = String(text.unicodeScalars.prefix(60)).printable
         return "\"\(shown)\(shown.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")\""
     }
 }

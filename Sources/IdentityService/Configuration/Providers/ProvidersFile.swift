@@ -8,7 +8,7 @@ enum ProvidersFile {
     static let bytesMax = 256 * 1024
     static let providersMax = 32
     /// 32 providers of 64 audiences of 20 values each, and some more.
-    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8, valuesMax: 65_536)
+    static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8, valuesMax: 65_536)
 
     /// The content of a file.
     struct Content {
@@ -29,7 +29,7 @@ enum ProvidersFile {
         do {
             object = try JSONObject(parsing: file.content.bytes, limits: limits)
         } catch {
-            findings.fault(key, "holds no JSON object: \(explain(error, file.content.bytes))")
+            findings.fault(key, "holds no JSON object: \(error.words(limits, file.content.bytes))")
             return Content()
         }
         for member in object.members where member.name != "providers" {
@@ -64,17 +64,5 @@ enum ProvidersFile {
             content.providers[name] = ProviderEntry(entry, name: name, file: file, rules: rules, findings).read()
         }
         return content
-    }
-
-    private static func explain(_ error: JSONError, _ bytes: [UInt8]) -> String {
-        switch error {
-        case .tooLarge: "it is longer than \(limits.bytesMax) bytes"
-        case .tooDeep: "it is nested deeper than \(limits.depthMax)"
-        case .tooManyValues: "it has more than \(limits.valuesMax) values"
-        case .duplicateMember: "an object has a member twice"
-        case .syntax(let offset):
-            "line \(1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }) is not as RFC 8259 has it"
-        case .notAnObject: "it holds something else"
-        }
     }
 }
