@@ -104,18 +104,15 @@ struct Gateway: Sendable {
                 FinishAppleByWebRoute.endpoint(authentication, webSignIn, languages),
             ]
         }
-        if let signInPages {
-            let parts = OpenIDParts(
-                pages: signInPages,
-                oauth: backends.oauth,
-                methods: methods,
-                languages: languages
-            )
+        let openID = signInPages.map {
+            OpenIDParts(pages: $0, oauth: backends.oauth, methods: methods, languages: languages)
+        }
+        if let openID {
             endpoints.append(GetOpenIDConfigurationRoute.endpoint(methods, metadata))
-            endpoints += parts.endpoints
+            endpoints += openID.endpoints
         }
         endpoints += dialects.endpoints(
-            DialectParts(backends: backends, methods: methods)
+            DialectParts(backends: backends, methods: methods, openID: openID)
         )
         return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
     }
@@ -196,7 +193,7 @@ struct Gateway: Sendable {
                     FinishAppleByWebRoute.page(telling: problem, in: languages.text(for: request))
                 case IntrospectTokenRoute.path: OAuthError(problem).response
                 case ReceiveGoogleNoticeRoute.path: SecurityEventError(problem).response
-                default: dialects.response(to: request, telling: problem)
+                default: dialects.response(to: request, telling: problem, languages)
                 }
             },
             admit: admission,

@@ -8,7 +8,8 @@ struct JSONLayoutTests {
     }
 
     @Test func `A member has a line, and an array of short values is one line`() throws {
-        let text = #"{"clients":[{"id":"a","uris":["https://a.example/","b"],"none":[],"empty":{},"n":1e400}],"x":null}"#
+        let text =
+            #"{"clients":[{"id":"a","uris":["https://a.example/","b"],"none":[],"empty":{},"n":1e400}],"x":null}"#
         #expect(
             try indented(text) == #"""
                 {

@@ -24,7 +24,9 @@ extension PageLanguages {
         }
         // English first, which the others fall back to, then de before de-AT.
         let tags = files.map { String($0.dropLast(suffix.utf8.count)) }
-            .sorted { ($0.lowercased() == "en" ? 0 : $0.utf8.count, $0) < ($1.lowercased() == "en" ? 0 : $1.utf8.count, $1) }
+            .sorted {
+                ($0.lowercased() == "en" ? 0 : $0.utf8.count, $0) < ($1.lowercased() == "en" ? 0 : $1.utf8.count, $1)
+            }
         var languages = builtIn
         for tag in tags {
             let path = "\(folder)/\(tag)\(suffix)"

@@ -5,6 +5,8 @@ import ServiceKit
 struct SignInPages: Sendable, Hashable {
     /// Scheme, host and port by which browsers reach the gateway.
     let origin: String
+    /// Whether providers post to the path of Cognito's hosted pages, where an app was registered at them before.
+    var hasCognitoPaths = false
     /// Where users reach the operator; nil if nothing is configured.
     var supportURL: String?
 
@@ -35,6 +37,7 @@ extension SignInPages {
             return nil
         }
         var pages = SignInPages(origin: url.hasSuffix("/") ? String(url.dropLast()) : url)
+        pages?.hasCognitoPaths = configuration[GatewayKeys.dialects].contains(.cognito)
         pages?.supportURL = configuration[GatewayKeys.supportURL]
         if pages == nil {
             faults.append(

@@ -18,15 +18,16 @@ struct DialectSettings: Sendable {
             case .singleToken: SingleToken.endpoints(parts)
             case .wordpress: WordPress.endpoints(parts)
             case .supabase: Supabase.endpoints(parts, serviceKey: supabaseServiceKey)
+            case .cognito: parts.openID.map { Cognito.endpoints($0) } ?? []
             }
         }
     }
 
     /// The answer that tells a problem: in the shape of the dialect whose paths the request's is one of, else in ours.
-    func response(to request: Request, telling problem: Problem) -> Response {
+    func response(to request: Request, telling problem: Problem, _ languages: PageLanguages) -> Response {
         let path = request.uri.path
         guard let dialect = dialects.first(where: { $0.speaks(path) }) else { return problem.response() }
-        return dialect.response(to: request, telling: problem)
+        return dialect.response(to: request, telling: problem, languages)
     }
 }
 
@@ -37,8 +38,16 @@ extension DialectSettings {
         supabaseServiceKey = configuration[GatewayKeys.supabaseServiceKey].map { Secret(Self.trimmed($0)) }
     }
 
-    /// What is wrong with the service key: a short one could be guessed, and another's bytes no header field can carry.
+    /// What is wrong: a short service key could be guessed, and another's bytes no header field can carry; hosted pages need ours.
     static func faults(_ configuration: Configuration) -> [ConfigurationError] {
+        if configuration[GatewayKeys.dialects].contains(.cognito), !configuration[GatewayKeys.signInPages] {
+            let problem = "names cognito, whose pages are those of \(GatewayKeys.signInPages.name)"
+            return keyFaults(configuration) + [ConfigurationError(key: GatewayKeys.dialects.name, problem: problem)]
+        }
+        return keyFaults(configuration)
+    }
+
+    private static func keyFaults(_ configuration: Configuration) -> [ConfigurationError] {
         guard let key = configuration[GatewayKeys.supabaseServiceKey].map(trimmed) else { return [] }
         guard key.count < serviceKeyBytesMin || !key.allSatisfy(Authentication.isTokenByte) else { return [] }
         let problem =

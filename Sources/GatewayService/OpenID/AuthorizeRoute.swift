@@ -61,7 +61,10 @@ enum AuthorizeRoute {
         [getOperation, postOperation].map { operation in
             Endpoint(operation, isForOtherOrigins: false) { request, context in
                 var call = IdentityV1.AuthorizeRequest()
-                call.parameters = IdentityV1.OAuthParameter.all(try await FormFields(request, context).fields)
+                let fields = try await FormFields(request, context).fields
+                call.parameters = IdentityV1.OAuthParameter.all(
+                    parts.pages.hasCognitoPaths ? Cognito.translated(fields) : fields
+                )
                 return try await answer(call, nil, "", parts, request, context)
             }
         } + [

@@ -43,7 +43,12 @@ enum BeginSignInRoute {
                 let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem), provider: provider)
                 return Response(status: .seeOther, headers: [.location: address])
             }
-            let cookie = SignInCookie(state: begun.state, verifier: verifier, request: sealed)
+            let cookie = SignInCookie(
+                state: begun.state,
+                verifier: verifier,
+                request: sealed,
+                provider: provider
+            )
             let setting = cookie.value.flatMap {
                 parts.pages.signInCookie.setting($0, maxAgeSeconds: SignInCookie.maxAgeSeconds)
             }
@@ -61,7 +66,7 @@ enum BeginSignInRoute {
 
     /// Where a provider posts to.
     static func callbackURL(_ provider: String, _ pages: SignInPages) -> String {
-        "\(pages.origin)\(pathPrefix)\(provider)/callback"
+        pages.origin + (pages.hasCognitoPaths ? Cognito.providerResponsePath : "\(pathPrefix)\(provider)/callback")
     }
 
     /// The provider of a path.

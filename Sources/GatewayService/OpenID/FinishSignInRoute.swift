@@ -23,27 +23,39 @@ enum FinishSignInRoute {
 
     static func endpoint(_ parts: OpenIDParts) -> Endpoint {
         Endpoint(operation, isForOtherOrigins: false) { request, context in
-            let provider = try BeginSignInRoute.provider(context)
-            let form = try await ProviderForm(request, context)
-            guard let cookie = SignInCookie(parts.pages.signInCookie.value(request)),
-                form.isOf(browserState: cookie.state)
-            else { throw ProviderForm.foreignState }
-            if let word = form.error {
-                let isTemporary = word == "server_error" || word == "temporarily_unavailable"
-                let notice: SignInNotice = form.isCancelled ? .cancelled : isTemporary ? .later : .failed
-                return next(cookie, notice, provider, parts)
-            }
-            do {
-                let tokens = try await signIn(provider, form, cookie, parts, request, context)
-                let session = parts.pages.sessionCookie
-                    .setting(tokens.singleToken, maxAgeSeconds: tokens.expiresInSeconds)
-                guard let session, !tokens.singleToken.isEmpty else { throw Problem.internalError(cause: NoToken()) }
-                return next(cookie, nil, provider, parts, session: session)
-            } catch {
-                let problem = Problem(answering: error)
-                problem.note("a sign-in by a page failed", context.logger)
-                return next(cookie, SignInNotice(problem), provider, parts)
-            }
+            try await finish(at: try BeginSignInRoute.provider(context), parts, request, context)
+        }
+    }
+
+    /// Takes what a provider posts.
+    ///
+    /// - Parameter provider: that of the path; nil where the path is the same for all.
+    static func finish(
+        at provider: String?,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> Response {
+        let form = try await ProviderForm(request, context)
+        guard let cookie = SignInCookie(parts.pages.signInCookie.value(request)),
+            form.isOf(browserState: cookie.state), provider ?? cookie.provider == cookie.provider
+        else { throw ProviderForm.foreignState }
+        let provider = cookie.provider
+        if let word = form.error {
+            let isTemporary = word == "server_error" || word == "temporarily_unavailable"
+            let notice: SignInNotice = form.isCancelled ? .cancelled : isTemporary ? .later : .failed
+            return next(cookie, notice, provider, parts)
+        }
+        do {
+            let tokens = try await signIn(provider, form, cookie, parts, request, context)
+            let session = parts.pages.sessionCookie
+                .setting(tokens.singleToken, maxAgeSeconds: tokens.expiresInSeconds)
+            guard let session, !tokens.singleToken.isEmpty else { throw Problem.internalError(cause: NoToken()) }
+            return next(cookie, nil, provider, parts, session: session)
+        } catch {
+            let problem = Problem(answering: error)
+            problem.note("a sign-in by a page failed", context.logger)
+            return next(cookie, SignInNotice(problem), provider, parts)
         }
     }
 

@@ -26,7 +26,7 @@ struct OpenIDParts: Sendable {
 
     /// Whether a path is one of these routes'.
     static func hasRoute(at path: String) -> Bool {
-        path.hasPrefix("/oauth2/") || path.hasPrefix(BeginSignInRoute.pathPrefix)
+        path.hasPrefix("/oauth2/") || path.hasPrefix(BeginSignInRoute.pathPrefix) || Cognito.speaks(path)
     }
 
     /// What calls are made with: the client's address goes along, since identity limits it over all replicas.

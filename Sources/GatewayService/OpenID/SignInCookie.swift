@@ -13,23 +13,26 @@ struct SignInCookie: Sendable, Hashable {
     let verifier: String
     /// The client's request, sealed by identity.
     let request: String
+    /// The provider.
+    let provider: String
 
-    init(state: String, verifier: String, request: String) {
+    init(state: String, verifier: String, request: String, provider: String) {
+        self.provider = provider
         self.state = state
         self.verifier = verifier
         self.request = request
     }
 
-    /// The sign-in of a cookie's value: three parts with dots between.
+    /// The sign-in of a cookie's value: four parts with dots between.
     init?(_ value: String) {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts.allSatisfy(Self.isPart) else { return nil }
-        self.init(state: parts[0], verifier: parts[1], request: parts[2])
+        guard parts.count == 4, parts.allSatisfy(Self.isPart) else { return nil }
+        self.init(state: parts[0], verifier: parts[1], request: parts[2], provider: parts[3])
     }
 
     /// The cookie's value; nil if identity's texts are none that it could hold.
     var value: String? {
-        let parts = [state, verifier, request]
+        let parts = [state, verifier, request, provider]
         return parts.allSatisfy(Self.isPart) ? parts.joined(separator: ".") : nil
     }
 

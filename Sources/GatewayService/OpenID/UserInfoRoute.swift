@@ -40,13 +40,16 @@ enum UserInfoRoute {
 
     static func endpoints(_ parts: OpenIDParts) -> [Endpoint] {
         [getOperation, postOperation].map { operation in
-            Endpoint(operation) { request, context in
-                let token = try await token(request, context)
-                let granted = try await parts.authentication.granted(token, .route(request, context))
-                guard granted.scopes.contains("openid") else { throw insufficientScope }
-                return .json(try await claims(granted, parts), headers: [.cacheControl: "no-store"])
-            }
+            Endpoint(operation) { request, context in try await answer(parts, request, context) }
         }
+    }
+
+    /// The claims that the request's token grants.
+    static func answer(_ parts: OpenIDParts, _ request: Request, _ context: RouteContext) async throws -> Response {
+        let token = try await token(request, context)
+        let granted = try await parts.authentication.granted(token, .route(request, context))
+        guard granted.scopes.contains("openid") else { throw insufficientScope }
+        return .json(try await claims(granted, parts), headers: [.cacheControl: "no-store"])
     }
 
     /// The token of the header or of a form, which must not both have one (RFC 6750 section 2).

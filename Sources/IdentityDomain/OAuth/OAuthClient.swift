@@ -36,7 +36,7 @@ public struct OAuthClient: Sendable {
     public var idTokenAlgorithm = SignatureAlgorithm.es256
     /// The APIs, besides ours, for which it may have access tokens (RFC 8707): each is the `aud` of a token.
     public var resources: Set<String> = []
-    /// Where it is told that a session has ended (OpenID Connect Back-Channel Logout 1.0); nil if it isn't.
+    /// Where it is notified that a session has ended (OpenID Connect Back-Channel Logout 1.0); nil if it isn't.
     public var logoutURI: LogoutURI?
     /// What users must have in their profile before it gets a code, by the names of the profile's missing fields.
     public var requiredFields: [String] = []
@@ -107,7 +107,7 @@ public enum ClientAuthentication: Sendable {
     }
 }
 
-/// Where a client is told that a session has ended.
+/// Where a client is notified that a session has ended.
 public struct LogoutURI: Sendable, Hashable {
     /// The URL.
     public let url: String

@@ -24,7 +24,9 @@ public struct RedirectURI: Sendable, Hashable {
     private let withoutPort: String?
 
     /// A URI that may be registered.
-    public init(_ text: String) throws(Problem) {
+    ///
+    /// - Parameter allowsShortSchemes: whether an app's own scheme may have no dot, for apps that exist. Any app may claim such a scheme.
+    public init(_ text: String, allowsShortSchemes: Bool = false) throws(Problem) {
         guard 1...Self.bytesMax ~= text.utf8.count, text.utf8.allSatisfy(Self.isURIByte) else { throw .malformed }
         guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .fragment }
         guard let colon = text.firstIndex(of: ":") else { throw .scheme }
@@ -39,7 +41,10 @@ public struct RedirectURI: Sendable, Hashable {
             guard scheme == "https" || isLoopback else { throw .clearText }
             withoutPort = isLoopback ? "http://\(authority.host)\(authority.rest)" : nil
         default:
-            guard Self.isPrivate(scheme), text[colon...].count > 1 else { throw .scheme }
+            let isOwn =
+                Self.isPrivate(scheme) && text[colon...].count > 1
+                || allowsShortSchemes && Self.isShort(scheme) && text[colon...].hasPrefix("://")
+            guard isOwn else { throw .scheme }
             withoutPort = nil
         }
         self.text = text
@@ -82,6 +87,17 @@ public struct RedirectURI: Sendable, Hashable {
     private static func isPrivate(_ scheme: Substring) -> Bool {
         guard let first = scheme.first, first.isASCIILetter, scheme.contains(".") else { return false }
         return scheme.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".contains($0) }
+    }
+
+    /// Whether a scheme without a dot may be an app's: none that browsers or systems know.
+    private static func isShort(_ scheme: Substring) -> Bool {
+        scheme.count >= 3 && scheme.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
+            && scheme.first?.isASCIILetter == true
+            && ![
+                "javascript", "data", "file", "blob", "about", "vbscript", "ftp", "intent", "content", "chrome",
+                "resource",
+            ]
+            .contains(String(scheme))
     }
 
     /// What RFC 3986 allows in a URI; a backslash, which browsers read as a slash, isn't among it.

@@ -52,7 +52,7 @@ extension IdentityMigrations {
         END $$;
         """
 
-    /// Clients that authenticate themselves by keys, that use other APIs than ours, and that are told of ended sessions.
+    /// Clients that authenticate themselves by keys, that use other APIs than ours, and that are notified of ended sessions.
     static let clientsOfMoreKinds = """
         -- Each assertion of a client is accepted once; it is kept until it has expired.
         CREATE TABLE client_assertions (
@@ -66,7 +66,7 @@ extension IdentityMigrations {
         ALTER TABLE authorization_codes ADD COLUMN resource text;
 
         -- resource: the API of the access tokens of an OAuth client, if not ours. browser_session_id: the browser's session that opened an
-        -- OAuth client's. tells_client: whether the client is told when the session ends.
+        -- OAuth client's. tells_client: whether the client is notified when the session ends.
         ALTER TABLE sessions ADD COLUMN resource text, ADD COLUMN browser_session_id uuid,
             ADD COLUMN tells_client boolean NOT NULL DEFAULT false;
 

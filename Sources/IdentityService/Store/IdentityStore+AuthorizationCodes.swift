@@ -123,7 +123,7 @@ extension IdentityStore {
     ///
     /// - Parameters:
     ///   - new: the ids and the nonce of the session; its user is the code's.
-    ///   - isTold: whether the client is told when the session ends.
+    ///   - isTold: whether the client is notified when the session ends.
     ///   - accessTokenSeconds: how long it lives if the client was not granted a refresh token.
     /// - Returns: the session and the request's nonce; nil if the code was redeemed meanwhile, has expired, or its browser's session ended.
     /// - Throws: `accountBlocked`; or what the database throws.

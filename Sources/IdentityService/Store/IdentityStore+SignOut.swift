@@ -81,7 +81,7 @@ extension IdentityStore {
     }
 
     /// Ends a session of an account; of a browser's also the sessions that it opened for OAuth clients, except where the client was
-    /// granted `offline_access` (OpenID Connect Back-Channel Logout 1.0 section 2.7). All clients are told, also those. Ending one that is
+    /// granted `offline_access` (OpenID Connect Back-Channel Logout 1.0 section 2.7). All clients are notified, also those. Ending one that is
     /// over changes nothing.
     ///
     /// Rows are locked in the order of their ids, as by all statements that lock several sessions.

@@ -27,6 +27,7 @@ struct OpenIDStage {
     ) throws {
         var pages = try #require(SignInPages(origin: origin))
         pages.supportURL = supportURL
+        pages.hasCognitoPaths = dialects.dialects.contains(.cognito)
         gateway = TestGateway(rateLimit: rateLimit, signInPages: pages, dialects: dialects)
     }
 

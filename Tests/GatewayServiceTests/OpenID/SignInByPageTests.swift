@@ -16,7 +16,7 @@ struct SignInByPageTests {
     private static let next = "/oauth2/authorize/continue?request=\(OpenIDStage.sealed)"
     private static let name = "__Host-vestibule-sign-in"
     private static let verifier = String(repeating: "v", count: 43)
-    private static let cookie = "\(name)=vws1_state.\(verifier).\(OpenIDStage.sealed)"
+    private static let cookie = "\(name)=vws1_state.\(verifier).\(OpenIDStage.sealed).apple"
 
     private static func stage(_ origin: String = "https://id.example.com") throws -> OpenIDStage {
         let stage = try OpenIDStage(origin: origin)
@@ -34,7 +34,7 @@ struct SignInByPageTests {
         let setting = try #require(answer.cookies.first)
         #expect(setting.hasSuffix("; Path=/; Secure; HttpOnly; SameSite=None; Max-Age=600"))
         let kept = try #require(answer.cookie(Self.name)).dropFirst(Self.name.count + 1).split(separator: ".")
-        #expect(kept.count == 3 && kept[0] == "vws1_state" && kept[2] == OpenIDStage.sealed)
+        #expect(kept.count == 4 && kept[3] == "apple" && kept[0] == "vws1_state" && kept[2] == OpenIDStage.sealed)
         #expect(kept[1].count == 43 && call.codeChallenge == Base64URL.encode(SHA256.hash(String(kept[1]))))
         let other = try await stage.get(Self.start)
         #expect(other.cookie(Self.name) != answer.cookie(Self.name), "each sign-in has a verifier of its own")
@@ -117,8 +117,9 @@ struct SignInByPageTests {
 
     /// Login CSRF: no site makes a browser finish a sign-in that it did not begin.
     @Test(arguments: [
-        nil, "\(name)=vws1_other.\(verifier).r", "\(name)=.\(verifier).r", "\(name)=vws1_state.\(verifier)",
-        "\(cookie); \(cookie)", "vestibule-sign-in=vws1_state.\(verifier).r",
+        nil, "\(name)=vws1_other.\(verifier).r.apple", "\(name)=.\(verifier).r.apple",
+        "\(name)=vws1_state.\(verifier).r",
+        "\(cookie); \(cookie)", "vestibule-sign-in=vws1_state.\(verifier).r.apple",
     ])
     func `A form of another state than the cookie's calls nobody`(cookie: String?) async throws {
         let stage = try Self.stage()

@@ -37,7 +37,9 @@ struct LanguagesFolderTests {
         #expect(languages.tags == ["ar", "de", "de-AT", "en", "es", "fil", "ja", "pt-BR"])
         #expect(languages.fallback[.back] == "Go back" && languages.fallback[.signIn] == "Sign in")
         let austrian = languages.text(for: ["de-AT"])
-        #expect(austrian[.back] == "Retour" && austrian[.signIn] == "Los geht’s" && austrian[.signOutButton] == "Abmelden")
+        #expect(
+            austrian[.back] == "Retour" && austrian[.signIn] == "Los geht’s" && austrian[.signOutButton] == "Abmelden"
+        )
         let portuguese = languages.text(for: ["pt-br"])
         #expect(portuguese[.signInTo, ["client": "Shop"]] == "Entrar em Shop" && portuguese[.back] == "Go back")
         #expect(languages.text(for: ["pt"]).language == "en")

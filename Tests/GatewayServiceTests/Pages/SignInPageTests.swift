@@ -31,7 +31,11 @@ struct SignInPageTests {
         #expect(styles == ["button apple", "button facebook", "button google"])
         let images = parsed.elements.filter { $0.name == "img" }
         #expect(images.map { $0.attributes["src"] } == [PageAsset.appleWhite, .facebook, .google].map(\.address))
-        #expect(images.allSatisfy { $0.attributes["alt"] == "" && $0.attributes["width"] == "20" && $0.attributes["height"] == "20" })
+        #expect(
+            images.allSatisfy {
+                $0.attributes["alt"] == "" && $0.attributes["width"] == "20" && $0.attributes["height"] == "20"
+            }
+        )
         #expect(parsed["source"] == ["media": "(prefers-color-scheme: dark)", "srcset": PageAsset.appleBlack.address])
     }
 
@@ -49,7 +53,9 @@ struct SignInPageTests {
         (SignInNotice.later, "google", 1), (.later, "other", 0), (.later, "", 0), (.cancelled, "google", 0),
         (.failed, "google", 0),
     ])
-    func `Beside the button of a provider that is down stands so`(notice: SignInNotice, failed: String, count: Int) throws {
+    func `Beside the button of a provider that is down stands so`(notice: SignInNotice, failed: String, count: Int)
+        throws
+    {
         let text = PageLanguages.builtIn.fallback
         let parsed = try Self.parsed(.signIn(Self.page(["apple", "google"]), notice, failed: failed, in: text))
         #expect(parsed.elements.count { $0.attributes["id"] == "down" } == count)
@@ -95,7 +101,11 @@ struct SignInPageTests {
 
         stage = try OpenIDStage(supportURL: "https://example.com/help?a=1&b=2")
         let supported = try await stage.get("/oauth2/authorize/help?providers=").page
-        #expect(supported.elements.filter { $0.name == "a" }.map { $0.attributes["href"] } == ["https://example.com/help?a=1&b=2"])
+        #expect(
+            supported.elements.filter { $0.name == "a" }.map { $0.attributes["href"] } == [
+                "https://example.com/help?a=1&b=2"
+            ]
+        )
         #expect(supported.text.contains("Contact support") && !supported.text.contains("the people who run the app"))
     }
 }

@@ -35,11 +35,14 @@ struct ProviderTrialTests {
             endpoints: ProviderEndpoints(tokenURL: Self.tokenURL),
             credentials: ["app": .secret(Secret("hush"))]
         )
-        return await ProviderTrial(provider: provider, http: http, clock: .system, redirectURI: "https://id.acme.org/").run()
+        return await ProviderTrial(provider: provider, http: http, clock: .system, redirectURI: "https://id.acme.org/")
+            .run()
     }
 
     @Test func `Credentials are right if only a wrong secret is refused as such`() async throws {
-        let found = try await findings { $0 == "hush" ? (400, #"{"error":"invalid_grant"}"#) : (401, #"{"error":"invalid_client"}"#) }
+        let found = try await findings {
+            $0 == "hush" ? (400, #"{"error":"invalid_grant"}"#) : (401, #"{"error":"invalid_client"}"#)
+        }
         #expect(found.map(\.isFault) == [false, false])
         #expect(found[0].text.hasSuffix("keys that sign ID tokens: 1"))
         #expect(found[1].text.contains("are right: to a made-up code its answer is invalid_grant"))
@@ -52,7 +55,8 @@ struct ProviderTrialTests {
 
     @Test(arguments: [
         (401, #"{"error":"invalid_client"}"#, "are wrong: its answer to them is invalid_client"),
-        (404, "", "are wrong: its answer to them is status 404"), (500, "", "couldn't be tried: it is not available now"),
+        (404, "", "are wrong: its answer to them is status 404"),
+        (500, "", "couldn't be tried: it is not available now"),
         (200, #"{"id_token":"x"}"#, "couldn't be tried: its answer makes no sense"),
     ])
     func `Any other answer is a fault`(status: Int, body: String, text: String) async throws {

@@ -95,12 +95,23 @@ struct ClientsFileTests {
         (file(client(["id_token_signed_response_alg": #""RS256""#])), "no key for RS256"),
         (file(client(["backchannel_logout_uri": #""http://example.com/""#])), "must be https"),
         (file(client(["backchannel_logout_uri": #""https://10.0.0.1/""#])), "private or special"),
+        (file(client(["redirect_uris": #"["awscognito://signin/"]"#])), "has a scheme"),
+        (file(client(["short_schemes": "true", "redirect_uris": #"["javascript://x/"]"#])), "has a scheme"),
+        (file(client(["short_schemes": "true", "redirect_uris": #"["data:text/html,x"]"#])), "has a scheme"),
+        (file(client(["short_schemes": "7"])), "\"short_schemes\""),
         (file(client(["disabled": #""yes""#])), "\"disabled\""),
         (file(client(["redirect_uris": #"["https://[::1/"]"#])), "is no URI"),
     ])
     func `A member of these that can't be right is refused`(text: String, expected: String) throws {
         let problems = try problems(text)
         #expect(problems.contains { $0.hasPrefix(Self.key) && $0.contains(expected) }, "\(problems)")
+    }
+
+    @Test func `An app that exists may have a scheme without a dot`() throws {
+        let text = Self.client(["short_schemes": "true", "redirect_uris": #"["awscognito://signin/"]"#])
+        let client = try #require(try settings(Self.file(text)).clients["web"])
+        #expect(client.redirectURIs[0].admits("awscognito://signin/"))
+        #expect(!client.redirectURIs[0].admits("awscognito://signin/?x"))
     }
 
     @Test func `A private key in the clients file is refused`() throws {

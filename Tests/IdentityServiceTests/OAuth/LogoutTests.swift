@@ -12,7 +12,7 @@ import Testing
 
 @testable import IdentityService
 
-/// Clients that are told when their sessions end (OpenID Connect Back-Channel Logout 1.0).
+/// Clients that are notified when their sessions end (OpenID Connect Back-Channel Logout 1.0).
 struct LogoutTests {
     private static let address = "https://app.example.com/logout"
 
@@ -41,7 +41,7 @@ struct LogoutTests {
         return bench.service.http.requests.compactMap { $0.field("logout_token") }
     }
 
-    @Test func `The end of the browser's session is told to the client, by a token that only says that`() async throws {
+    @Test func `The end of the browser's session notifies the client, by a token that only says that`() async throws {
         try await run { bench in
             let browser = try await bench.browserToken()
             let tokens = try await bench.redeem(bench.code(["scope": "openid"], browser: browser))
@@ -73,7 +73,7 @@ struct LogoutTests {
         }
     }
 
-    @Test func `A session with offline_access goes on, and its client is told all the same`() async throws {
+    @Test func `A session with offline_access goes on, and its client is notified all the same`() async throws {
         try await run { bench in
             let browser = try await bench.browserToken()
             let tokens = try await bench.redeem(bench.code(browser: browser))

@@ -18,7 +18,7 @@ struct ClientEntry {
         entry.expect([
             "id", "name", "secret_sha256", "jwks", "redirect_uris", "post_logout_redirect_uris", "scopes", "pkce",
             "access_token_seconds", "id_token_signed_response_alg", "resources", "backchannel_logout_uri",
-            "backchannel_logout_private_addresses", "required_fields", "logo_uri", "color", "disabled",
+            "backchannel_logout_private_addresses", "required_fields", "logo_uri", "color", "disabled", "short_schemes",
         ])
         if !entry.has("name") { entry.fault("\"name\" is required: users see it") }
         let name = entry.text("name", bytesMax: Self.nameBytesMax)
@@ -126,10 +126,11 @@ struct ClientEntry {
             entry.fault("\"\(member)\" must be an array of 1 to \(OAuthClient.redirectURIsMax) URIs")
             return nil
         }
+        let allowsShortSchemes = entry.bool("short_schemes", default: false) ?? false
         var uris: [RedirectURI] = []
         for text in texts {
             do throws(RedirectURI.Problem) {
-                uris.append(try RedirectURI(text ?? ""))
+                uris.append(try RedirectURI(text ?? "", allowsShortSchemes: allowsShortSchemes))
             } catch {
                 entry.fault("\"\(member)\" has \(ProviderFindings.quoted(text ?? "")), which \(Self.words(error))")
             }

@@ -22,7 +22,7 @@ struct LogoutWork: WorkKind {
     static let timeout: Duration = .seconds(5)
     /// The maximum of concurrent requests from a replica.
     static let atOnceMax = 16
-    /// How long an end is told.
+    /// How long a notification is tried.
     static let triedFor: Duration = .seconds(86_400)
     /// The bound of the first pause between two tries, which doubles, and its maximum.
     static let pauses = Backoff(first: .seconds(2), max: .seconds(3_600))
@@ -59,7 +59,7 @@ struct LogoutWork: WorkKind {
 
     func perform(_ items: [Logout], deadline: Deadline) async throws {
         for item in items {
-            // A client that doesn't want to know any more, or is gone, has nothing to be told.
+            // A client that doesn't want to know any more, or is gone, gets nothing.
             guard let client = clients.current.byID[item.clientID], let target = client.logoutURI else { continue }
             try await tell(item, client, at: target, deadline: deadline)
         }
