@@ -328,5 +328,5 @@ def test_a_client_that_it_adds_is_taken_by_identity_and_as_a_provider_too(tmp_pa
         assert stack.stop() == 0
     assert json.loads(providers.read_text()) == {"providers": [{
         "name": "upstream", "keys_url": f"{issuer}/.well-known/jwks.json", "authorization_url": f"{issuer}/oauth2/authorize",
-        "token_url": f"{issuer}/oauth2/token", "revocation_url": f"{issuer}/oauth2/revoke", "algorithms": ["ES256"],
+        "token_url": f"{issuer}/oauth2/token", "revocation_url": f"{issuer}/oauth2/revoke", "algorithms": ["ES256", "RS256"],
         "issuers": [issuer], "audiences": [{"id": "upstream", "kind": "web", "client_secret_file": "right"}]}]}

@@ -24,6 +24,7 @@ import instruction_bench
 import memory_bench
 import million_bench
 import mixed_bench
+import openid_bench
 import peers
 import read_bench
 import refresh_bench
@@ -48,13 +49,13 @@ DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
 PARTS = (
     "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
-    "revocations", "sign-in", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "size")
+    "revocations", "sign-in", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "size")
 # The rows of README.
 QUICK_PARTS = ("echo", "session", "refresh", "edge")
 QUICK_ROUNDS, QUICK_SECONDS = 1, 2
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {
-    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "deletions", "import", "watch",
+    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "openid", "deletions", "import", "watch",
     "claims", "groups", "rows", "memory", "edge", "syscalls", "size"}
 # What needs tokens of sessions that nobody signed in for.
 SESSION_PARTS = {"session-instructions", "session", "refresh", "million", "claims", "rows"}
@@ -229,6 +230,8 @@ def measure(options, scratch):
         results.add(*revocation_bench.measure(options, scratch))
     if "sign-in" in options.parts:
         results.add(*sign_in_bench.measure(options, scratch))
+    if "openid" in options.parts:
+        results.add(*openid_bench.measure(options, scratch))
     if "deletions" in options.parts:
         results.add(*deletion_bench.measure(options, scratch))
     if "import" in options.parts:

@@ -25,7 +25,14 @@ extension OAuthMethods {
                 return response
             }
             let now = identity.clock.nowMilliseconds
-            let session = try await browserSession(request.browserToken, deadline: context.deadline)
+            var session = try await browserSession(request.browserToken, deadline: context.deadline)
+            do throws(OAuthFailure) {
+                // Somebody else's session answers nothing (OpenID Connect Core section 3.1.2.2).
+                if let hinted = try hintedUser(request), hinted != session?.userID { session = nil }
+            } catch {
+                response.answer = answer(error, to: accepted.target)
+                return response
+            }
             if let session, accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
             {
                 response = try await answer(
@@ -84,6 +91,16 @@ extension OAuthMethods {
             return try stillAccepted(accepted)
         }
         return try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
+    }
+
+    /// The user of the `id_token_hint` of a request that is not sealed yet; nil without one.
+    private func hintedUser(_ request: IdentityV1.AuthorizeRequest) throws(OAuthFailure) -> UserID? {
+        let hints = request.parameters.filter { $0.name == "id_token_hint" && !$0.value.isEmpty }
+        guard let hint = hints.first else { return nil }
+        guard hints.count == 1, let hinted = identity.issuer.hintedSession(hint.value) else {
+            throw OAuthFailure(.invalidRequest, "The id_token_hint is no ID token of ours.")
+        }
+        return hinted.userID
     }
 
     /// A sealed request, unless its client was switched off, or it or the redirect URI was taken out of the file meanwhile.

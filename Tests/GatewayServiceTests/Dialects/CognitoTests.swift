@@ -1,4 +1,6 @@
+import API
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import GatewayService
