@@ -244,6 +244,14 @@ def test_a_full_disk_changes_nothing(file):
     assert file.read_bytes() == before and os.listdir(file.parent) == [file.name]
 
 
+def test_a_secret_that_can_not_be_printed_is_no_success(tmp_path):
+    command = [program("vestibule"), "clients", "add", "shop", "--name", "Shop", "--secret", "--redirect-uri", REDIRECT,
+               "--file", str(tmp_path / "new.json")]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, env=clean_environment(), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1 and "standard output can't be written: No space left" in result.stderr
+
+
 def test_many_at_once_lose_nothing(file):
     with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
         results = list(pool.map(lambda number: add(file, "--public", identifier=f"app-{number}"), range(WRITERS)))
