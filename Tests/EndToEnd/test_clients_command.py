@@ -10,7 +10,9 @@ import stat
 import subprocess
 
 import pytest
+import requests
 
+import process_table
 from stack import clean_environment, new_stack, program, run_vestibule
 from terminal import Terminal
 
@@ -20,6 +22,8 @@ OTHER = {"id": "other", "name": "Ünder \U0001f6d2", "access_token_seconds": 300
 # More changes of files than any command makes: such a run isn't killed, and the steps are counted.
 CALLS_MAX = 40
 WRITERS = 8
+# Longer than the pause between identity's reads of the file.
+READ_SECONDS = 20
 
 
 def clients(*arguments, file=None, **environment):
@@ -244,6 +248,14 @@ def test_a_full_disk_changes_nothing(file):
     assert file.read_bytes() == before and os.listdir(file.parent) == [file.name]
 
 
+def test_a_secret_that_can_not_be_printed_is_no_success(tmp_path):
+    command = [program("vestibule"), "clients", "add", "shop", "--name", "Shop", "--secret", "--redirect-uri", REDIRECT,
+               "--file", str(tmp_path / "new.json")]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, env=clean_environment(), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1 and "standard output can't be written: No space left" in result.stderr
+
+
 def test_many_at_once_lose_nothing(file):
     with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
         results = list(pool.map(lambda number: add(file, "--public", identifier=f"app-{number}"), range(WRITERS)))
@@ -325,8 +337,18 @@ def test_a_client_that_it_adds_is_taken_by_identity_and_as_a_provider_too(tmp_pa
         assert result.returncode == 0, result.stderr
         assert ("upstream: the credentials of upstream are right: to a made-up code its answer is invalid_grant, and with a wrong "
                 "secret invalid_client") in result.stdout
+
+        # A client that is added while identity runs counts within seconds.
+        later = printed(add(file, "--secret", identifier="later").stdout)["client_secret"]
+        form = {"grant_type": "authorization_code", "code": "x" * 43, "redirect_uri": REDIRECT, "client_id": "later",
+                "client_secret": later}
+        process_table.wait_until(
+            lambda: requests.post(f"{issuer}/oauth2/token", data=form, timeout=15).json()["error"] == "invalid_grant", READ_SECONDS,
+            "the new client to be known")
+        algorithms = requests.get(f"{issuer}/.well-known/openid-configuration", timeout=15).json()[
+            "id_token_signing_alg_values_supported"]
         assert stack.stop() == 0
     assert json.loads(providers.read_text()) == {"providers": [{
         "name": "upstream", "keys_url": f"{issuer}/.well-known/jwks.json", "authorization_url": f"{issuer}/oauth2/authorize",
-        "token_url": f"{issuer}/oauth2/token", "revocation_url": f"{issuer}/oauth2/revoke", "algorithms": ["ES256", "RS256"],
+        "token_url": f"{issuer}/oauth2/token", "revocation_url": f"{issuer}/oauth2/revoke", "algorithms": algorithms,
         "issuers": [issuer], "audiences": [{"id": "upstream", "kind": "web", "client_secret_file": "right"}]}]}

@@ -234,6 +234,17 @@ def test_a_discovery_document_becomes_an_entry(provider, tmp_path):
     assert first["redirect_uri"].endswith("/sign-in/keycloak/callback") and first["grant_type"] == "authorization_code"
 
 
+def test_what_is_left_to_do_is_said(provider, tmp_path):
+    provider.document["token_endpoint_auth_methods_supported"] = ["client_secret_basic"]
+    result = add_oidc(provider, tmp_path, environment={
+        "VESTIBULE_IDENTITY_ISSUER": "http://id.acme.test", "VESTIBULE_IDENTITY_PROVIDERS": "apple"})
+    assert result.returncode == 0, result.stderr
+    assert "register http://id.acme.test/sign-in/keycloak/callback as a redirect URI" in result.stderr
+    assert provider.forms[0]["redirect_uri"] == "http://id.acme.test/sign-in/keycloak/callback"
+    assert "it is off, since VESTIBULE_IDENTITY_PROVIDERS doesn't name it" in result.stderr
+    assert "its document doesn't name client_secret_post" in result.stdout
+
+
 def test_a_public_client_has_nothing_to_try(provider, tmp_path):
     result = providers("add", "oidc", "keycloak", "--issuer", provider.issuer, "--client-id", "app", folder=tmp_path)
     assert result.returncode == 0 and "credentials" not in result.stdout and provider.forms == []

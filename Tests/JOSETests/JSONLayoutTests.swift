@@ -35,7 +35,7 @@ struct JSONLayoutTests {
         let text = #"{"a":[\#(texts)],"b":[[1,2],{"c":"\u00e9\u0000\"\\"}]}"#
         let object = try JSONObject(parsing: Array(text.utf8))
         let lines = object.indented().split(separator: UInt8(ascii: "\n"))
-        #expect(lines.allSatisfy { $0.count <= 120 } && lines.count == 33)
+        #expect(lines.allSatisfy { $0.count <= 120 } && lines.count == 30)
         #expect(try JSONObject(parsing: object.indented()) == object)
     }
 }

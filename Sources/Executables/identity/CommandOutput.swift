@@ -22,7 +22,7 @@ enum CommandOutput {
     }
 
     private static func show(_ outcome: CommandOutcome, _ name: String) -> Never {
-        for line in outcome.output { Swift.print(line) }
+        for line in outcome.output { Swift.print(line.printable) }
         // A secret that is printed once must not be lost in silence.
         guard fflush(nil) == 0 else {
             let cause = String(cString: strerror(errno))
@@ -36,6 +36,6 @@ enum CommandOutput {
     }
 
     private static func lines(_ lines: [String], _ name: String) -> String {
-        lines.map { "\(name): \($0)" }.joined(separator: "\n")
+        lines.map { "\(name): \($0.printable)" }.joined(separator: "\n")
     }
 }

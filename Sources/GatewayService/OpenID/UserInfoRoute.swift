@@ -87,9 +87,12 @@ enum UserInfoRoute {
                 claims["phone_number_verified"] = .bool(profile.phoneProven)
             }
         }
-        if granted.scopes.contains("email") {
+        // Until the user has chosen a name, the one that the provider gave, as in the ID token.
+        let lacksName = granted.scopes.contains("profile") && claims["name"] == nil
+        if lacksName || granted.scopes.contains("email") {
             let account = try await people.account(granted.user.proofs, options)
-            if let identity = account.emailIdentity {
+            if lacksName { claims.add("name", account.suggestedDisplayName) }
+            if granted.scopes.contains("email"), let identity = account.emailIdentity {
                 claims.add("email", identity.email)
                 claims["email_verified"] = .bool(identity.emailVerified)
             }

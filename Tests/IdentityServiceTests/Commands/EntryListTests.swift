@@ -7,7 +7,7 @@ import Testing
 /// The content of a file of entries, changed by commands.
 struct EntryListTests {
     private static let content = #"""
-        {"comment":1.50,"clients":[{"id":"a","later":{"x":[1,2]},"name":"\u00c9"},3,{"id":"b"}]}
+        {"comment":1.50,"clients":[{"id":"a","later":[1,2],"name":"\u00c9"},3,{"id":"b"}]}
         """#
 
     private func list(_ content: String = Self.content) throws -> EntryList {
@@ -19,7 +19,7 @@ struct EntryListTests {
         list.put(["id": "c"])
         list.put(["id": "b", "name": "B"])
         let expected = #"""
-            {"comment":1.50,"clients":[{"id":"a","later":{"x":[1,2]},"name":"É"},3,{"id":"b","name":"B"},{"id":"c"}]}
+            {"comment":1.50,"clients":[{"id":"a","later":[1,2],"name":"É"},3,{"id":"b","name":"B"},{"id":"c"}]}
             """#
         #expect(try JSONObject(parsing: list.serialized).text == expected)
         #expect(list.ids == ["a", "b", "c"])

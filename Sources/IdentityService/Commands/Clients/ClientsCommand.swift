@@ -57,7 +57,7 @@ public struct ClientsCommand: Sendable {
             list.put(entry)
         }
         var outcome = CommandOutcome(output: ["client_id=\(id)"])
-        outcome.remarks = ["\(isReplaced ? "replaced" : "added") client \(id) in \(place.path)"] + place.remarks
+        outcome.remarks = ["\(isReplaced ? "replaced" : "added") client \(id) in \(place.path)"] + remarks
         if known[ClientDraft.kind] == ClientDraft.confidential {
             outcome.output.append("client_secret=\(secret)")
             outcome.remarks.append(Self.secretRemark)
@@ -123,6 +123,11 @@ public struct ClientsCommand: Sendable {
         return CommandOutcome(
             output: clients.flatMap(\.lines) + hints + ["\(place.path): clients \(clients.count), faults 0"]
         )
+    }
+
+    /// When a change counts.
+    private var remarks: [String] {
+        place.isConfigured ? ["a running identity reads it within seconds"] : place.remarks
     }
 
     private static let secretRemark = "the secret is shown this once: only its hash is kept"

@@ -7,7 +7,7 @@ enum ClientsReport {
         let rows = clients.flatMap { client in
             client.redirectURIs.enumerated().map { index, uri in
                 index == 0
-                    ? [client.id, client.name, client.authentication.kind, uri.text, client.scopes.text]
+                    ? [client.id, client.name, kind(client), uri.text, client.scopes.text]
                     : ["", "", "", uri.text, ""]
             }
         }
@@ -32,5 +32,9 @@ enum ClientsReport {
         }
         if !client.requiresPKCE { hints.append("it may do without PKCE, by a nonce") }
         return hints.map { "client \"\(client.id)\": \($0)" }
+    }
+
+    private static func kind(_ client: OAuthClient) -> String {
+        client.authentication.kind + (client.isDisabled ? ", switched off" : "")
     }
 }

@@ -1,5 +1,3 @@
-import ServiceKit
-
 /// Why a command on a file changed nothing, or found faults.
 public struct CommandError: Error, Sendable, Hashable {
     /// The lines for standard error, without the command's name.
@@ -12,7 +10,7 @@ public struct CommandError: Error, Sendable, Hashable {
 
     /// An error in several lines.
     init(lines: [String], isUsage: Bool = false) {
-        self.lines = lines.map(\.printable)
+        self.lines = lines
         self.isUsage = isUsage
     }
 }

@@ -17,8 +17,16 @@ struct ProviderDiscovery {
         (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer) + "/.well-known/openid-configuration"
     }
 
-    /// The members of the provider's entry that the document has.
-    func members(of issuer: String) async throws(CommandError) -> JSONObject {
+    /// What a document says.
+    struct Discovered: Sendable {
+        /// The members of the provider's entry.
+        var members = JSONObject()
+        /// Whether clients may authenticate as identity does: by `client_secret_post`. Nil if the document doesn't say.
+        var takesSecretsInForms: Bool?
+    }
+
+    /// What the document of an issuer says.
+    func discover(_ issuer: String) async throws(CommandError) -> Discovered {
         if let problem = rules.problem(ofURL: issuer) { throw CommandError("the issuer \(problem)") }
         let url = Self.url(of: issuer)
         let document = try await document(url)
@@ -41,7 +49,8 @@ struct ProviderDiscovery {
             throw CommandError("\(url) names no algorithm of ID tokens that identity verifies: \(ours)")
         }
         members["algorithms"] = .array(algorithms.map { .string($0.rawValue) })
-        return members
+        let methods = document["token_endpoint_auth_methods_supported"]?.array
+        return Discovered(members: members, takesSecretsInForms: methods?.contains("client_secret_post"))
     }
 
     private func document(_ url: String) async throws(CommandError) -> JSONObject {

@@ -84,21 +84,18 @@ struct ProviderDraft {
     /// The name of a file as the providers file has it: relative to its folder if it is in there, so that both can be mounted elsewhere;
     /// else absolute. The operator's is relative to the working directory.
     private func fromFolder(_ name: String) -> String {
-        guard let file = Self.absolute(name), let folder = Self.absolute(folder.isEmpty ? "." : folder) else {
-            return name
-        }
-        let prefix = folder == "/" ? "/" : folder + "/"
+        // The judge says what is wrong with a file that isn't there.
+        guard let place = Self.resolved(FileBytes.folder(of: name)), let own = Self.resolved(FileBytes.folder(of: path))
+        else { return name }
+        // Only its folder is resolved: a link to the file itself may lead elsewhere later.
+        let file = (place == "/" ? "" : place) + "/" + (name.split(separator: "/").last ?? "")
+        let prefix = own == "/" ? "/" : own + "/"
         return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : file
     }
 
-    /// The absolute path of a file; its folder must exist, and the file itself need not, since the judge says so.
-    private static func absolute(_ name: String) -> String? {
-        if let resolved = realpath(name, nil) {
-            defer { free(resolved) }
-            return String(cString: resolved)
-        }
-        guard !name.hasPrefix("/"), let current = getcwd(nil, 0) else { return nil }
-        defer { free(current) }
-        return String(cString: current) + "/" + name
+    private static func resolved(_ folder: String) -> String? {
+        guard let resolved = realpath(folder, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 }

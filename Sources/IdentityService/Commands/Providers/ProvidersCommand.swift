@@ -62,6 +62,7 @@ public struct ProvidersCommand: Sendable {
         if let secret { outcome.remarks.append("wrote the secret to \(secret.path)") }
         if isOffline { outcome.remarks.append("the provider was not asked: nothing was tried") }
         outcome.remarks += ["\(list[name] == nil ? "added" : "replaced") \(name) in \(place.path)"] + place.remarks
+        outcome.remarks += remarks(name, entry)
         return outcome
     }
 
@@ -99,6 +100,24 @@ public struct ProvidersCommand: Sendable {
         )
     }
 
+    /// What is left to do for a new provider.
+    private func remarks(_ name: String, _ entry: JSONObject) -> [String] {
+        var remarks: [String] = []
+        let configuration = try? Configuration.load(
+            only: [IdentityKeys.providers],
+            path: place.configurationPath,
+            environment: place.environment
+        )
+        if let wanted = configuration?[IdentityKeys.providers], !wanted.contains(name) {
+            remarks.append("it is off, since \(IdentityKeys.providers.name) doesn't name it")
+        }
+        let isForBrowsers = entry["audiences"]?.array?.contains { $0.object?["kind"] != nil } ?? false
+        if isForBrowsers, let issuer = judge.issuer {
+            remarks.append("for the sign-in page, register \(issuer)/sign-in/\(name)/callback as a redirect URI there")
+        }
+        return remarks
+    }
+
     // MARK: Trying
 
     /// The whole entry, once the judge has no fault of the file with it, and the provider takes it.
@@ -109,19 +128,25 @@ public struct ProvidersCommand: Sendable {
         _ others: [String: [UInt8]],
         isOffline: Bool
     ) async throws(CommandError) -> (JSONObject, [ProviderTrial.Finding]) {
-        var discovered = JSONObject()
+        var discovered = ProviderDiscovery.Discovered()
         if !isOffline, let issuer = answers[ProviderKind.Flag.issuer] {
             let rules = try judge.rules()
             discovered = try await withHTTP { http throws(CommandError) in
-                try await ProviderDiscovery(http: http, rules: rules).members(of: issuer)
+                try await ProviderDiscovery(http: http, rules: rules).discover(issuer)
             }
         }
-        let entry = try draft.entry(answers, discovered: discovered)
+        let entry = try draft.entry(answers, discovered: discovered.members)
         var list = list
         list.put(entry)
         let providers = try judge.read(list.serialized, others: others).providers
         guard !isOffline else { return (entry, []) }
-        let findings = try await trial(providers.filter { $0.policy.name.value == draft.name(answers) })
+        let added = providers.filter { $0.policy.name.value == draft.name(answers) }
+        var findings = try await trial(added)
+        if discovered.takesSecretsInForms == false, added.contains(where: { !$0.credentials.isEmpty }) {
+            let text =
+                "\(draft.name(answers)): its document doesn't name client_secret_post, by which identity authenticates"
+            findings.append(ProviderTrial.Finding(isFault: false, text: text))
+        }
         guard findings.allSatisfy({ !$0.isFault }) else {
             throw CommandError(
                 lines: findings.map(\.text) + [
