@@ -4,70 +4,7 @@ import json
 import secrets
 import urllib.parse
 
-import pytest
 import requests
-
-from app import Person
-from browser import Browser
-
-LINK_SECONDS = 15
-
-
-class Visitor(Browser):
-    """A person with a browser."""
-
-    def __init__(self, stack):
-        super().__init__(stack.addresses["gateway"], stack.addresses["simulator"])
-        self.base = f"http://{stack.addresses['gateway']}"
-        self.person = Person()
-        stack.confidential |= self.person.confidential
-
-    def visit(self, path, status=200):
-        assert self.open(f"{self.base}{path}") is None
-        assert self.response.status_code == status, (self.response.status_code, self.response.text)
-        return self
-
-    @property
-    def path(self):
-        parts = urllib.parse.urlsplit(self.response.url)
-        return parts.path + (f"?{parts.query}" if parts.query else "")
-
-    @property
-    def text(self):
-        return self.response.text
-
-    def send(self, to, **more):
-        assert self.submit(to, **more) is None
-        return self
-
-    def sign_in(self, path="/my/account"):
-        """Asks for a page, signs in with the simulated Apple, and is back at that page."""
-        self.visit(path)
-        return self.pass_sign_in()
-
-    def pass_sign_in(self, provider="apple"):
-        assert urllib.parse.urlsplit(self.response.url).path == "/sign-in"
-        assert self.follow(f"/sign-in/{provider}") is None
-        assert self.submit(action="continue", **self.person.simulated) is None
-        assert self.submit() is None
-        return self
-
-    def complete(self):
-        self.visit("/my/profile").send("/my/profile", display_name=self.person.name, phone_number=self.person.phone)
-        assert self.path == "/my/profile?notice=saved", self.text
-        return self
-
-
-@pytest.fixture
-def new_visitor(stack):
-    return lambda: Visitor(stack)
-
-
-@pytest.fixture
-def visitor(new_visitor):
-    """Somebody who has signed in."""
-    return new_visitor().sign_in()
-
 
 def test_a_page_leads_to_sign_in_and_back(new_visitor):
     for path in ("/my/account", "/my/profile", "/my/groups", "/my/account/deletion"):
@@ -180,9 +117,7 @@ def test_deleting_the_account(visitor):
 
 def test_linking_a_provider(visitor):
     visitor.complete().visit("/my/account")
-    assert visitor.submit("/providers/google/link") is None
-    assert visitor.submit(action="continue", **visitor.person.simulated) is None
-    assert visitor.submit() is None
+    visitor.send("/providers/google/link").pass_provider()
     assert visitor.path == "/my/account/link", visitor.text
     visitor.send("/my/account/link")
     assert visitor.path == "/my/account?notice=linked", visitor.text
@@ -193,9 +128,7 @@ def test_linking_a_provider(visitor):
 
 def test_linking_needs_the_session_that_began_it(new_visitor):
     one, other = new_visitor().sign_in(), new_visitor().sign_in()
-    assert one.submit("/providers/google/link") is None
-    assert one.submit(action="continue", **one.person.simulated) is None
-    assert one.submit() is None and one.path == "/my/account/link"
+    assert one.send("/providers/google/link").pass_provider().path == "/my/account/link"
     cookie = next(cookie for cookie in one.session.cookies if cookie.name.endswith("vestibule-link"))
     other.session.cookies.set_cookie(cookie)
     other.visit("/my/account/link", status=400)
