@@ -38,7 +38,10 @@ struct AccountActsTests {
                 )
             }
         }
-        let answer = try await stage.post("/my/profile", "display_name=Maria&phone_number=%2B639171234567&username=x%22y")
+        let answer = try await stage.post(
+            "/my/profile",
+            "display_name=Maria&phone_number=%2B639171234567&username=x%22y"
+        )
         #expect(answer.status == 422)
         let inputs = try answer.page.elements.filter { $0.name == "input" }
         let phone = try #require(inputs.first { $0.attributes["name"] == "phone_number" }?.attributes)
@@ -95,7 +98,11 @@ struct AccountActsTests {
         let page = try await stage.get(address)
         #expect(page.status == 200, "the session that the browser has does not suffice")
         let goal = try #require(ReturnPath("/my/account/deletion"))
-        #expect(try page.page.elements.contains { $0.attributes["href"] == "/sign-in/apple?request=\(goal.request(isAnew: true))" })
+        #expect(
+            try page.page.elements.contains {
+                $0.attributes["href"] == "/sign-in/apple?request=\(goal.request(isAnew: true))"
+            }
+        )
     }
 
     @Test func `A deleted account's browser is signed out`() async throws {
@@ -121,7 +128,11 @@ struct AccountActsTests {
         let begun = try await stage.post("/my/account/providers/google/link")
         #expect(begun.location == "https://provider.example/authorize?state=s")
         let cookie = try #require(begun.cookie("__Host-vestibule-sign-in"))
-        let finished = try await stage.stage.post("/sign-in/google/callback", "state=vws1_state&id_token=t&code=c", cookie: cookie)
+        let finished = try await stage.stage.post(
+            "/sign-in/google/callback",
+            "state=vws1_state&id_token=t&code=c",
+            cookie: cookie
+        )
         #expect(finished.location == "/my/account/link")
         #expect(stage.stage.seen.signedIn.withLock { $0.isEmpty }, "it is no sign-in")
         let kept = try #require(finished.cookie("__Host-vestibule-link"))
@@ -131,7 +142,10 @@ struct AccountActsTests {
         #expect(page.status == 200 && linked.withLock { $0.isEmpty }, "a visit links nothing")
         let form = "form_value=\(AccountStage.formValue)"
         let done = try await stage.stage.post("/my/account/link", form, cookie: cookies)
-        #expect(done.location == "/my/account?notice=linked" && done.cookie("__Host-vestibule-link") == "__Host-vestibule-link=")
+        #expect(
+            done.location == "/my/account?notice=linked"
+                && done.cookie("__Host-vestibule-link") == "__Host-vestibule-link="
+        )
         let call = try #require(linked.withLock { $0.first })
         #expect(call.accessToken == StubServices.accessToken && call.credentials.provider == "google")
         #expect(call.credentials.idToken == "vit1_ticket" && call.credentials.authorizationCode == "vct1_ticket")
@@ -177,7 +191,11 @@ struct AccountActsTests {
         let stage = try AccountStage()
         stage.stage.acceptSignIns()
         let cookie = "__Host-vestibule-sign-in=vws1_state.v.\(LinkRequest(formValue: AccountStage.formValue).request)"
-        let answer = try await stage.stage.post("/sign-in/google/callback", "state=vws1_state&error=access_denied", cookie: cookie)
+        let answer = try await stage.stage.post(
+            "/sign-in/google/callback",
+            "state=vws1_state&error=access_denied",
+            cookie: cookie
+        )
         #expect(answer.location == "/my/account/link?notice=cancelled")
         #expect(try await stage.get(try #require(answer.location)).status == 400)
     }

@@ -15,7 +15,12 @@ struct AccountPagesTests {
     private static func routes(_ stage: AccountStage) throws -> [(method: HTTPRequest.Method, uri: String)] {
         let gateway = stage.stage.gateway.gateway
         let pages = try #require(gateway.signInPages)
-        let parts = OpenIDParts(pages: pages, oauth: gateway.backends.oauth, methods: gateway.methods, languages: gateway.languages)
+        let parts = OpenIDParts(
+            pages: pages,
+            oauth: gateway.backends.oauth,
+            methods: gateway.methods,
+            languages: gateway.languages
+        )
         return parts.pageRoutes.map { route in
             let uri = route.path.replacing("{provider}", with: "google")
                 .replacing(#/\{[a-z_]+\}/#, with: AccountStage.group)
@@ -28,7 +33,8 @@ struct AccountPagesTests {
 
     /// The pages that are there without anything before.
     private static let pages = [
-        "/my/account", "/my/account/deletion", "/my/profile", "/my/profile?request=\(OpenIDStage.sealed)&required=username",
+        "/my/account", "/my/account/deletion", "/my/profile",
+        "/my/profile?request=\(OpenIDStage.sealed)&required=username",
         "/my/groups", "/my/groups/\(AccountStage.group)",
     ]
 
@@ -86,7 +92,8 @@ struct AccountPagesTests {
             ("", [:]), ("form_value=", [:]), ("form_value=\(other)", [:]), ("form_value=\(own.dropLast())", [:]),
             ("form_value=\(own)&form_value=\(own)", [:]), ("form_value=\(own)", [secFetchSite: "cross-site"]),
             ("form_value=\(own)", [secFetchSite: "same-site"]), ("form_value=\(own)", [secFetchSite: "none"]),
-            ("form_value=\(own)", [.origin: "https://evil.example"]), ("form_value=\(own)", [.origin: "http://id.example.com"]),
+            ("form_value=\(own)", [.origin: "https://evil.example"]),
+            ("form_value=\(own)", [.origin: "http://id.example.com"]),
         ]
         for (method, uri) in try Self.routes(stage) where method == .post && !Self.open.contains(uri) {
             for (form, headers) in forgeries {
@@ -116,13 +123,17 @@ struct AccountPagesTests {
     @Test func `A session that ended meanwhile leads to sign in, not in circles`() async throws {
         let stage = try AccountStage()
         stage.stage.gateway.stubs.identity.set { answers in
-            answers.checkSession = { _, _ in throw RPCError.domain(.unauthenticated, reason: "SESSION_REVOKED", message: "x") }
+            answers.checkSession = { _, _ in
+                throw RPCError.domain(.unauthenticated, reason: "SESSION_REVOKED", message: "x")
+            }
         }
         let answer = try await stage.get("/my/groups")
         #expect(answer.location == "/sign-in?to=%2Fmy%2Fgroups&notice=ended")
         let page = try await stage.get(try #require(answer.location))
         #expect(page.status == 200)
-        #expect(try page.page.elements.contains { $0.attributes["href"]?.hasPrefix("/sign-in/apple?request=page_") == true })
+        #expect(
+            try page.page.elements.contains { $0.attributes["href"]?.hasPrefix("/sign-in/apple?request=page_") == true }
+        )
     }
 
     @Test func `Pages have nothing inline, and load nothing of others`() async throws {

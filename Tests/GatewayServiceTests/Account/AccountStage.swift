@@ -56,7 +56,9 @@ struct AccountStage {
             }
             answers.cancelDeletion = { _, _ in .init() }
         }
-        let group = AppV1.Group.with { ($0.groupID, $0.name, $0.role, $0.openness) = (Self.group, "<Trip>", .owner, .confirm) }
+        let group = AppV1.Group.with {
+            ($0.groupID, $0.name, $0.role, $0.openness) = (Self.group, "<Trip>", .owner, .confirm)
+        }
         stubs.groups.set { answers in
             answers.listGroups = { _, _ in .with { ($0.groups, $0.nextPageToken) = ([group], "next") } }
             answers.getGroup = { _, _ in .with { $0.group = group } }
@@ -66,7 +68,9 @@ struct AccountStage {
             answers.listMembers = { _, _ in
                 .with {
                     $0.members = [
-                        .with { ($0.memberID, $0.state, $0.displayName, $0.role) = (Self.group, .member, "<Ana>", .member) }
+                        .with {
+                            ($0.memberID, $0.state, $0.displayName, $0.role) = (Self.group, .member, "<Ana>", .member)
+                        }
                     ]
                 }
             }
@@ -80,7 +84,9 @@ struct AccountStage {
                     ]
                 }
             }
-            answers.listGroupLinks = { _, _ in .with { $0.links = [.with { ($0.linkID, $0.usesMax) = (Self.group, 5) }] } }
+            answers.listGroupLinks = { _, _ in
+                .with { $0.links = [.with { ($0.linkID, $0.usesMax) = (Self.group, 5) }] }
+            }
             answers.previewGroupLink = { _, _ in .with { ($0.groupID, $0.groupName) = (Self.group, "<Trip>") } }
         }
     }

@@ -15,13 +15,16 @@ struct InvitationPageTests {
     private static let cookie = "__Host-vestibule-invitation=\(token)"
 
     @Test(arguments: [
-        token, "https://id.example.com/my/join#\(token)", "https://app.example/i/\(token)", " app.example/?invite=\(token)\n",
+        token, "https://id.example.com/my/join#\(token)", "https://app.example/i/\(token)",
+        " app.example/?invite=\(token)\n",
     ])
     func `The token of what a user pastes`(text: String) {
         #expect(InvitationPage.token(of: text) == Self.token)
     }
 
-    @Test(arguments: ["", "#", "no link!", "https://id.example.com/my/join#", "é", String(repeating: "a", count: 513), "a;b"])
+    @Test(arguments: [
+        "", "#", "no link!", "https://id.example.com/my/join#", "é", String(repeating: "a", count: 513), "a;b",
+    ])
     func `What has no token`(text: String) {
         #expect(InvitationPage.token(of: text) == nil)
     }
@@ -46,7 +49,10 @@ struct InvitationPageTests {
         #expect(answer.status == 403 && answer.cookies.isEmpty)
     }
 
-    @Test(arguments: [(AppV1.MemberState.member, "/my/groups/\(AccountStage.group)?notice=joined"), (.pending, "/my/groups?notice=asked")])
+    @Test(arguments: [
+        (AppV1.MemberState.member, "/my/groups/\(AccountStage.group)?notice=joined"),
+        (.pending, "/my/groups?notice=asked"),
+    ])
     func `The user joins by the form alone`(state: AppV1.MemberState, location: String) async throws {
         let stage = try AccountStage()
         let joined = Mutex<[String]>([])

@@ -35,7 +35,8 @@ extension AccountPages.Visit {
 
     func submit(_ key: PageText.Key, about: String = "", style: String = "") -> String {
         let hidden = about.isEmpty ? "" : "<span class=\"hidden\"> \(HTMLText.escaped(about))</span>"
-        return "<button type=\"submit\"\(style.isEmpty ? "" : " class=\"\(style)\"")>\(text.html(key))\(hidden)</button>"
+        return
+            "<button type=\"submit\"\(style.isEmpty ? "" : " class=\"\(style)\"")>\(text.html(key))\(hidden)</button>"
     }
 
     /// A link that looks like a button.

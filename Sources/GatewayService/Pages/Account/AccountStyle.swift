@@ -6,7 +6,6 @@ enum AccountStyle {
         nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration-thickness: 2px; }
         nav + main { max-width: 36rem; }
         body:has(> nav) { place-items: start center; align-content: start; }
-        main a:not(.button) { color: inherit; }
         section { margin-block: 2rem; }
         h2 { margin: 0 0 .75rem; font-size: 1.125rem; line-height: 1.3; }
         form { margin: 0; }

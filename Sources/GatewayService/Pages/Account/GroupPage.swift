@@ -13,11 +13,13 @@ enum GroupPage {
             pages.page("\(path)/people") { visit in
                 let group = try await group(visit)
                 let people = try await GroupPeople.html(group, visit)
-                return Response(
-                    status: .ok,
-                    headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
-                    body: ResponseBody(people)
-                )
+                // For the script alone: opened by itself it has no style, sends nothing, and no site can frame it.
+                let headers: HTTPFields = [
+                    .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+                    .contentSecurityPolicy:
+                        "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+                ]
+                return Response(status: .ok, headers: headers, body: ResponseBody(people))
             },
             GroupLive.route(pages),
         ]
@@ -102,7 +104,11 @@ enum GroupPage {
         }
         let list = items.isEmpty ? "" : "<ul>\n\(items.joined(separator: "\n"))\n</ul>\n"
         let new = visit.form(address, visit.submit(.createLink), attributes: " class=\"after\"")
-        return visit.section("links", .invitationLinks, "<p>\(visit.text.html(.invitationLinksText))</p>\n\(list)\(new)")
+        return visit.section(
+            "links",
+            .invitationLinks,
+            "<p>\(visit.text.html(.invitationLinksText))</p>\n\(list)\(new)"
+        )
     }
 }
 

@@ -11,16 +11,19 @@ enum GroupPeople {
         let members = try await visit.methods.listMembers(call, user)
         var pending = AppV1.ListPendingRequest()
         pending.groupID = group.groupID
-        let people = try await visit.methods.groups
-            .listPending(pending, options: visit.methods.groupOptions(user)).people
+        pending.pageToken = try visit.query["waiting"] ?? ""
+        let waiters = try await visit.methods.groups
+            .listPending(pending, options: visit.methods.groupOptions(user))
         // Those who wait are listed by themselves, with what is known of them there.
         let inside = members.members.filter { $0.state == .member }.map { member($0, group, visit) }
         let list = "<ul>\n\(inside.joined(separator: "\n"))\n</ul>"
         let next = visit.nextPage(GroupPage.address(group.groupID), members.nextPageToken)
-        let waiting = people.map { person($0, group, visit) }
-        return visit.section("members", .members, list + next)
-            + (waiting.isEmpty
-                ? "" : "\n" + visit.section("pending", .pending, "<ul>\n\(waiting.joined(separator: "\n"))\n</ul>"))
+        let inList = visit.section("members", .members, list + next)
+        guard !waiters.people.isEmpty else { return inList }
+        let people = waiters.people.map { person($0, group, visit) }
+        let more = visit.nextPage(GroupPage.address(group.groupID), waiters.nextPageToken, name: "waiting")
+        return "\(inList)\n"
+            + visit.section("pending", .pending, "<ul>\n\(people.joined(separator: "\n"))\n</ul>\(more)")
     }
 
     private static func member(_ member: AppV1.Member, _ group: AppV1.Group, _ visit: AccountPages.Visit) -> String {
@@ -34,7 +37,8 @@ enum GroupPeople {
         let mayRemove = group.role == .owner ? !isUser : group.role == .admin && member.role == .member
         let remove =
             mayRemove
-            ? "\n" + visit.button("\(address(group, member.memberID))/remove", .remove, about: name, style: "small") : ""
+            ? "\n" + visit.button("\(address(group, member.memberID))/remove", .remove, about: name, style: "small")
+            : ""
         return """
             <li class="card">
             <p class="name"><bdi>\(HTMLText.escaped(name))</bdi>\(mark)</p>\(line.isEmpty ? "" : "\n<p>\(line)</p>")\(remove)

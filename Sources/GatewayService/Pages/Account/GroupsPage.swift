@@ -81,8 +81,10 @@ enum GroupsPage {
 extension AccountPages.Visit {
     /// A link to the next page of a list; empty if there is none.
     ///
-    /// - Parameter path: that of the list.
-    func nextPage(_ path: String, _ token: String) -> String {
-        token.isEmpty ? "" : "\n<p class=\"after\">\(link("\(path)?page=\(FormFields.encode(token))", .more))</p>"
+    /// - Parameters:
+    ///   - path: that of the list.
+    ///   - name: the parameter that takes the token.
+    func nextPage(_ path: String, _ token: String, name: String = "page") -> String {
+        token.isEmpty ? "" : "\n<p class=\"after\">\(link("\(path)?\(name)=\(FormFields.encode(token))", .more))</p>"
     }
 }

@@ -18,7 +18,12 @@ enum InvitationPage {
         let cookie = pages.parts.pages.invitationCookie
         let languages = pages.parts.languages
         return [
-            Route(.get, joinPath, isForOtherOrigins: false, atOnce: { request, _ in question(in: languages.text(for: request)).response }),
+            Route(
+                .get,
+                joinPath,
+                isForOtherOrigins: false,
+                atOnce: { request, _ in question(in: languages.text(for: request)).response }
+            ),
             Route(.post, joinPath, isForOtherOrigins: false) { request, context in
                 guard PageForm.isOfOwnSite(request, pages.parts.pages.origin) else { throw PageForm.foreign }
                 let form = try await context.form(request)
