@@ -82,6 +82,42 @@ struct AccountActsTests {
         #expect(signedOut.location == next, "without a session the client's request signs in")
     }
 
+    @Test(arguments: [
+        (["display_name"], false, "https://app.example/callback?code=c"),
+        (["display_name", "phone_number"], true, "https://app.example/callback?error=interaction_required"),
+        (
+            ["display_name", "phone_number"], false,
+            "/my/profile?request=\(OpenIDStage.sealed)&required=display_name%20phone_number"
+        ),
+    ])
+    func `A client gets a code once the profile has what it requires`(
+        fields: [String],
+        isSilent: Bool,
+        location: String
+    ) async throws {
+        let stage = try AccountStage()
+        stage.stage.gateway.stubs.oauth.set { answers in
+            answers.authorize = { request, _ in
+                .with {
+                    $0.answer.redirectUri = "https://app.example/callback"
+                    switch request.profile {
+                    case .complete: $0.answer.parameters = [.with { ($0.name, $0.value) = ("code", "c") }]
+                    case .incomplete:
+                        $0.answer.parameters = [.with { ($0.name, $0.value) = ("error", "interaction_required") }]
+                    case .unspecified, .UNRECOGNIZED:
+                        $0.completeProfile.request = OpenIDStage.sealed
+                        ($0.completeProfile.fields, $0.completeProfile.isSilent) = (fields, isSilent)
+                    }
+                    guard request.profile != .unspecified else { return }
+                    #expect(request.request == OpenIDStage.sealed && request.browserToken == AccountStage.token)
+                    #expect(request.parameters.isEmpty)
+                }
+            }
+        }
+        let answer = try await stage.get("/oauth2/authorize?client_id=app")
+        #expect(answer.status == 303 && answer.location == location)
+    }
+
     @Test func `An act that needs a fresh sign-in leads to one, and back`() async throws {
         let stage = try AccountStage()
         stage.stage.gateway.stubs.identity.set { answers in
@@ -190,7 +226,8 @@ struct AccountActsTests {
     @Test func `A failed linking says why`() async throws {
         let stage = try AccountStage()
         stage.stage.acceptSignIns()
-        let cookie = "__Host-vestibule-sign-in=vws1_state.v.\(LinkRequest(formValue: AccountStage.formValue).request)"
+        let request = LinkRequest(formValue: AccountStage.formValue).request
+        let cookie = "__Host-vestibule-sign-in=vws1_state.v.\(request).google"
         let answer = try await stage.stage.post(
             "/sign-in/google/callback",
             "state=vws1_state&error=access_denied",

@@ -189,7 +189,7 @@ struct AccountPagesTests {
     @Test func `A goal comes through a sign-in`() throws {
         let goal = try #require(ReturnPath("/my/groups/\(AccountStage.group)"))
         #expect(ReturnPath(request: goal.request()) == goal)
-        #expect(SignInCookie(state: "s", verifier: "v", request: goal.request()).value != nil)
+        #expect(SignInCookie(state: "s", verifier: "v", request: goal.request(), provider: "apple").value != nil)
         #expect(AuthorizeRoute.continueAddress(goal.request()) == goal.path)
         #expect(ReturnPath(request: "page_L29hdXRoMi8") == nil && ReturnPath(request: OpenIDStage.sealed) == nil)
         #expect(ReturnPath(request: "page_" + "_-_-") == nil)

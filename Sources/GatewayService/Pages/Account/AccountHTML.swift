@@ -39,6 +39,19 @@ extension AccountPages.Visit {
             "<button type=\"submit\"\(style.isEmpty ? "" : " class=\"\(style)\"")>\(text.html(key))\(hidden)</button>"
     }
 
+    /// What is there once the user asks for it, for what is not to be done by one touch.
+    ///
+    /// - Parameter about: as of a button.
+    func unfolding(_ key: PageText.Key, about: String = "", _ content: String) -> String {
+        let hidden = about.isEmpty ? "" : "<span class=\"hidden\"> \(HTMLText.escaped(about))</span>"
+        return """
+            <details>
+            <summary>\(text.html(key))\(hidden)</summary>
+            \(content)
+            </details>
+            """
+    }
+
     /// A link that looks like a button.
     func link(_ address: String, _ key: PageText.Key) -> String {
         "<a class=\"button\" href=\"\(HTMLText.escaped(address))\">\(text.html(key))</a>"

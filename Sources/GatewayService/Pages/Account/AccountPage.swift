@@ -91,10 +91,7 @@ enum AccountPage {
                 <p class="name"><bdi>\(HTMLText.escaped(name))</bdi>\(mark)</p>
                 <p>\(visit.text.html(.signedInBy, ["provider": visit.providerName(session.provider)])) · \
                 \(visit.text.html(.lastUsed)) \(visit.time(session.lastUsedAt))</p>
-                <details>
-                <summary>\(visit.text.html(.rename))<span class="hidden"> \(HTMLText.escaped(name))</span></summary>
-                \(rename)
-                </details>
+                \(visit.unfolding(.rename, about: name, rename))
                 \(end)
                 </li>
                 """

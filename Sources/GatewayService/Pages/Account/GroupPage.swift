@@ -52,7 +52,7 @@ enum GroupPage {
         let group = try await group(visit)
         let address = address(group.groupID)
         let warning = alert.isEmpty ? "" : "<p class=\"notice\" role=\"alert\">\(HTMLText.escaped(alert))</p>\n"
-        let facts = "\(visit.text.html(group.openness.key)) \(visit.text.html(group.role.key))"
+        let facts = visit.text.html(group.openness.key)
         let people = """
             <div id="people" data-live="\(address)/live" data-people="\(address)/people">
             \(try await GroupPeople.html(group, visit))
@@ -80,7 +80,7 @@ enum GroupPage {
             try visit.notice, warning + "<p>\(facts)</p>", people, visit.section("add", .addPerson, add),
             group.role.decides ? try await links(group, visit) : "",
             group.role == .owner
-                ? "" : visit.button("\(address)/leave", .leaveGroup, style: "danger"),
+                ? "" : visit.unfolding(.leaveGroup, visit.button("\(address)/leave", .leaveGroup, style: "danger")),
         ]
         var page = visit.page(group.name, parts.filter { !$0.isEmpty }.joined(separator: "\n"), current: .groups)
         page.isLive = true
