@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `GET /my/groups/{group_id}`: a group with its members and those whom it waits for. The script asks for the list anew (`…/people`) as
+/// `GET /my/groups/{group_id}`: a group with its members and pending people. The script asks for the list anew (`…/people`) as
 /// it changes (`…/live`); without scripts the user loads the page again.
 enum GroupPage {
     static let path = "\(GroupsPage.path)/{group_id}"

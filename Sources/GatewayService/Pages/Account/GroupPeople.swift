@@ -14,7 +14,7 @@ enum GroupPeople {
         pending.pageToken = try visit.query["waiting"] ?? ""
         let waiters = try await visit.methods.groups
             .listPending(pending, options: visit.methods.groupOptions(user))
-        // Those who wait are listed by themselves, with what is known of them there.
+        // Pending people are listed by themselves, with what is known of them there.
         let inside = members.members.filter { $0.state == .member }.map { member($0, group, visit) }
         let list = "<ul>\n\(inside.joined(separator: "\n"))\n</ul>"
         let next = visit.nextPage(GroupPage.address(group.groupID), members.nextPageToken)
