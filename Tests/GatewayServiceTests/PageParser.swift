@@ -18,8 +18,10 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "form", "h1", "h2", "h3", "head", "html",
-        "img", "input", "label", "li", "link", "main", "meta", "nav", "noscript", "p", "picture", "pre", "script", "section",
+        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "form", "h1", "h2", "h3",
+        "head", "html",
+        "img", "input", "label", "li", "link", "main", "meta", "nav", "noscript", "p", "picture", "pre", "script",
+        "section",
         "source", "span", "strong", "summary", "time", "title", "ul",
     ]
 
