@@ -173,7 +173,10 @@ struct Gateway: Sendable {
         if let methodsPageAddress {
             routes.append(MethodsPage(described(endpoints), address: methodsPageAddress).route)
         }
-        if signInPages != nil { routes += PageAsset.allCases.map(\.route) }
+        if let signInPages {
+            let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods, languages: languages)
+            routes += parts.pageRoutes + PageAsset.allCases.map(\.route)
+        }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)

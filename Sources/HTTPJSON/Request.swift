@@ -125,6 +125,15 @@ public struct RequestFields: Sendable {
     /// All values of a field, in their order.
     public subscript(values name: HTTPField.Name) -> [String] { metadata.all(name.canonicalName) }
 
+    /// The same fields with a bearer token (RFC 6750) in the place of any credentials and cookies that came.
+    public func carrying(bearerToken: String) -> RequestFields {
+        var changed = metadata.selecting { name, _ in
+            !name.elementsEqual("authorization".utf8) && !name.elementsEqual("cookie".utf8)
+        }
+        changed.add("authorization", "Bearer \(bearerToken)")
+        return RequestFields(changed)
+    }
+
     /// Whether there is such a field.
     public func contains(_ name: HTTPField.Name) -> Bool { metadata.first(name.canonicalName) != nil }
 }

@@ -41,6 +41,11 @@ public struct SessionLimits: Sendable, Hashable {
     /// less where sessions end that soon without use. A session ends by so much too early at most.
     public var useRecordedSeconds: Int64 { min(3_600, inactivitySeconds / 24) }
 
+    /// Whether a use now is to be written down.
+    public func isUseToBeRecorded(lastUsedAtMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
+        nowMilliseconds >= lastUsedAtMilliseconds + useRecordedSeconds * 1000
+    }
+
     /// When a refresh token came in from its owner, in Unix milliseconds: what the caller says, if it is believed, but not
     /// after now and not longer ago than lateness may be.
     ///

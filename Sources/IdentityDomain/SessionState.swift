@@ -69,9 +69,4 @@ public struct SingleSessionState: Sendable, Hashable {
         try session.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
         guard nowMilliseconds < lastUsedAtMilliseconds + limits.inactivitySeconds * 1000 else { throw .sessionExpired }
     }
-
-    /// Whether a use now is to be written down.
-    public func isUseToBeRecorded(limits: SessionLimits, nowMilliseconds: Int64) -> Bool {
-        nowMilliseconds >= lastUsedAtMilliseconds + limits.useRecordedSeconds * 1000
-    }
 }

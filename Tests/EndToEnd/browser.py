@@ -10,7 +10,7 @@ SECONDS = 15
 
 
 class _Page(html.parser.HTMLParser):
-    """Links, forms with their hidden fields, and headings of a page."""
+    """Links, forms with the fields that are filled in, and headings of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -23,7 +23,7 @@ class _Page(html.parser.HTMLParser):
             self.links.append(values["href"])
         elif tag == "form":
             self.forms.append({"action": values.get("action", ""), "method": values.get("method", "get").lower(), "fields": {}})
-        elif tag == "input" and values.get("type") == "hidden" and self.forms:
+        elif tag == "input" and "name" in values and values.get("type") != "checkbox" and self.forms:
             self.forms[-1]["fields"][values["name"]] = values.get("value", "")
         elif tag == "h1":
             self._in_heading = True
@@ -70,9 +70,9 @@ class Browser:
         link = next(link for link in self.page.links if part in link)
         return self.open(urllib.parse.urljoin(self.response.url, link))
 
-    def submit(self, **more):
-        """Submits the page's form."""
-        form = self.page.forms[0]
+    def submit(self, to="", **more):
+        """Submits the page's first form whose address has this in it, with these values in the place of its own."""
+        form = next(form for form in self.page.forms if to in form["action"])
         url = urllib.parse.urljoin(self.response.url, form["action"]) if form["action"] else self.response.url
         if form["method"] == "get":
             return self.open(f"{url}?{urllib.parse.urlencode(form['fields'] | more)}")

@@ -14,6 +14,7 @@ pytest.register_assert_rewrite("app", "http_client", "phone_backend", "process_t
 from app import App
 from phone_backend import PhoneBackend
 from stack import binaries, new_stack, short_folder
+from visitor import Visitor
 
 # Tests/Interop has the tests of the services by a foreign client, beside those of the call layer.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Interop"))
@@ -84,6 +85,18 @@ def app(new_app):
     app = new_app()
     app.sign_in()
     return app
+
+
+@pytest.fixture
+def new_visitor(stack):
+    """Makes a new person with a browser."""
+    return lambda: Visitor(stack)
+
+
+@pytest.fixture
+def visitor(new_visitor):
+    """A person who has signed in to the pages."""
+    return new_visitor().sign_in()
 
 
 @pytest.fixture

@@ -86,6 +86,7 @@ def clients(stack, metadata, key, receiver):  # noqa: F811
         {"id": "orders", "name": "Orders", "resources": [API], **common},
         {"id": "told", "name": "Told", "backchannel_logout_uri": f"http://127.0.0.1:{receiver.server_port}/logout",
          "backchannel_logout_private_addresses": True, **common},
+        {"id": "profiled", "name": "Profiled", "required_fields": ["display_name", "phone_number"], **common},
         {"id": "switched", "name": "Switched", **common},
     ]
     write(stack, lambda clients: clients.extend(entries))
@@ -172,6 +173,27 @@ def test_a_client_is_told_of_ended_sessions(stack, clients, metadata, browser, r
         metadata["issuer"], "told", id_claims["sub"], id_claims["sid"])
     assert claims["events"] == {"http://schemas.openid.net/event/backchannel-logout": {}}
     assert "nonce" not in claims and claims["jti"] and 0 < claims["exp"] - claims["iat"] <= 120
+
+
+def test_a_client_requires_a_profile(stack, clients, metadata, new_visitor):  # noqa: F811
+    client, visitor = session("profiled"), new_visitor()
+    url, state, verifier, _ = begin(client, metadata)
+    assert visitor.open(url) is None and visitor.follow("/sign-in/apple") is None
+    visitor.pass_provider()
+    assert visitor.path.startswith("/my/profile?request="), visitor.path
+    silent = visitor.open(begin(client, metadata, prompt="none")[0])
+    assert "error=interaction_required" in silent
+    assert visitor.open(url) is None and visitor.path.startswith("/my/profile?request=")
+    visitor.send("/my/profile", phone_number="")
+    assert visitor.response.status_code == 422 and "role=\"alert\"" in visitor.text
+    visitor.send("/my/profile", phone_number=visitor.person.phone)
+    assert visitor.response.status_code == 200
+    back = visitor.follow("/oauth2/authorize/continue")
+    token = keep(stack, client.fetch_token(
+        metadata["token_endpoint"], authorization_response=back, state=state, code_verifier=verifier))
+    told = client.get(metadata["userinfo_endpoint"], timeout=15).json()
+    assert token["access_token"] and told["phone_number"] == visitor.person.phone and told["name"] == visitor.person.name
+    assert "code=" in visitor.open(begin(client, metadata)[0]), "from now on at once"
 
 
 def test_a_client_is_switched_off(stack, clients, metadata, browser):  # noqa: F811

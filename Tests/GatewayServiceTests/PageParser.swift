@@ -18,10 +18,11 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "body", "br", "button", "code", "dd", "dl", "dt", "form", "h1", "h2", "h3", "head", "html", "img", "input",
-        "li",
-        "link",
-        "main", "meta", "noscript", "p", "picture", "pre", "script", "source", "span", "title", "ul",
+        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "form", "h1", "h2", "h3",
+        "head", "html",
+        "img", "input", "label", "li", "link", "main", "meta", "nav", "noscript", "p", "picture", "pre", "script",
+        "section",
+        "source", "span", "strong", "summary", "time", "title", "ul",
     ]
 
     init(_ html: String) throws {

@@ -584,6 +584,9 @@ public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable 
   /// where it demands a new sign-in, the provider is asked for one. Empty without.
   public var authorizationRequest: String = String()
 
+  /// Whether the provider is asked for a new sign-in, for an act of a page of ours that needs one.
+  public var demandsNewSignIn: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2214,7 +2217,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0\u{3}demands_new_sign_in\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2228,6 +2231,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
       case 4: try { try decoder.decodeSingularStringField(value: &self.codeChallenge) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.authorizationRequest) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.demandsNewSignIn) }()
       default: break
       }
     }
@@ -2252,6 +2256,9 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if !self.authorizationRequest.isEmpty {
       try visitor.visitSingularStringField(value: self.authorizationRequest, fieldNumber: 6)
     }
+    if self.demandsNewSignIn != false {
+      try visitor.visitSingularBoolField(value: self.demandsNewSignIn, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2262,6 +2269,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if lhs.codeChallenge != rhs.codeChallenge {return false}
     if lhs.redirectUri != rhs.redirectUri {return false}
     if lhs.authorizationRequest != rhs.authorizationRequest {return false}
+    if lhs.demandsNewSignIn != rhs.demandsNewSignIn {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

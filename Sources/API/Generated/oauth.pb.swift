@@ -525,6 +525,83 @@ public nonisolated struct Vestibule_Identity_V1_EndBrowserSessionResponse: Senda
   fileprivate var _failure: Vestibule_Identity_V1_OAuthFailure? = nil
 }
 
+/// A browser that asks for a page.
+public nonisolated struct Vestibule_Identity_V1_UseBrowserSessionRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The browser's session: the single token of a cookie. Empty if the browser has none.
+  public var browserToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What the page needs.
+public nonisolated struct Vestibule_Identity_V1_UseBrowserSessionResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session. Absent if the browser has none, or if it has ended: then the user has to sign in.
+  public var session: Vestibule_Identity_V1_BrowserSession {
+    get {_session ?? Vestibule_Identity_V1_BrowserSession()}
+    set {_session = newValue}
+  }
+  /// Returns true if `session` has been explicitly set.
+  public var hasSession: Bool {self._session != nil}
+  /// Clears the value of `session`. Subsequent reads from it will return its default value.
+  public mutating func clearSession() {self._session = nil}
+
+  /// What the sign-in page needs, without a request and a client.
+  public var signIn: Vestibule_Identity_V1_SignInPage {
+    get {_signIn ?? Vestibule_Identity_V1_SignInPage()}
+    set {_signIn = newValue}
+  }
+  /// Returns true if `signIn` has been explicitly set.
+  public var hasSignIn: Bool {self._signIn != nil}
+  /// Clears the value of `signIn`. Subsequent reads from it will return its default value.
+  public mutating func clearSignIn() {self._signIn = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _session: Vestibule_Identity_V1_BrowserSession? = nil
+  fileprivate var _signIn: Vestibule_Identity_V1_SignInPage? = nil
+}
+
+/// A live session of a browser.
+public nonisolated struct Vestibule_Identity_V1_BrowserSession: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// For the API, as an app of the user would have it. It is valid for one minute and never leaves the gateway.
+  public var accessToken: String = String()
+
+  /// The user.
+  public var userID: String = String()
+
+  /// The session.
+  public var sessionID: String = String()
+
+  /// The provider that the user signed in with.
+  public var provider: String = String()
+
+  /// When the user signed in, in Unix milliseconds.
+  public var signedInAtMilliseconds: Int64 = 0
+
+  /// When the browser's token expires, in Unix seconds.
+  public var expiresAtSeconds: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "vestibule.identity.v1"
@@ -1290,6 +1367,130 @@ nonisolated extension Vestibule_Identity_V1_EndBrowserSessionResponse: SwiftProt
     if lhs.needsConfirmation != rhs.needsConfirmation {return false}
     if lhs.redirectUri != rhs.redirectUri {return false}
     if lhs.state != rhs.state {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UseBrowserSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UseBrowserSessionRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}browser_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.browserToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.browserToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.browserToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UseBrowserSessionRequest, rhs: Vestibule_Identity_V1_UseBrowserSessionRequest) -> Bool {
+    if lhs.browserToken != rhs.browserToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UseBrowserSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UseBrowserSessionResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}sign_in\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._session) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._signIn) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._session {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._signIn {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UseBrowserSessionResponse, rhs: Vestibule_Identity_V1_UseBrowserSessionResponse) -> Bool {
+    if lhs._session != rhs._session {return false}
+    if lhs._signIn != rhs._signIn {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_BrowserSession: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".BrowserSession"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}user_id\0\u{3}session_id\0\u{1}provider\0\u{3}signed_in_at_milliseconds\0\u{3}expires_at_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.signedInAtMilliseconds) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 2)
+    }
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 3)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 4)
+    }
+    if self.signedInAtMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.signedInAtMilliseconds, fieldNumber: 5)
+    }
+    if self.expiresAtSeconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.expiresAtSeconds, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_BrowserSession, rhs: Vestibule_Identity_V1_BrowserSession) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs.signedInAtMilliseconds != rhs.signedInAtMilliseconds {return false}
+    if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

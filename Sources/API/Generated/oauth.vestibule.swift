@@ -54,6 +54,15 @@ extension IdentityV1 {
 
     /// What the browser gets.
     public typealias EndBrowserSessionResponse = Vestibule_Identity_V1_EndBrowserSessionResponse
+
+    /// A browser that asks for a page.
+    public typealias UseBrowserSessionRequest = Vestibule_Identity_V1_UseBrowserSessionRequest
+
+    /// What the page needs.
+    public typealias UseBrowserSessionResponse = Vestibule_Identity_V1_UseBrowserSessionResponse
+
+    /// A live session of a browser.
+    public typealias BrowserSession = Vestibule_Identity_V1_BrowserSession
 }
 
 /// Describes the methods of `vestibule.identity.v1.OAuthService`.
@@ -104,6 +113,14 @@ public enum OAuthServiceMethods {
         isIdempotent: true
     )
 
+    /// Returns what the gateway's own pages act with for the user of a browser's session, and notes that the session was used.
+    public static let useBrowserSession = MethodDescriptor(
+        service: serviceName,
+        method: "UseBrowserSession",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         authorize,
@@ -111,6 +128,7 @@ public enum OAuthServiceMethods {
         issueTokens,
         revokeClientToken,
         endBrowserSession,
+        useBrowserSession,
     ]
 }
 
@@ -149,6 +167,12 @@ public protocol OAuthServiceHandler: RPCService {
         _ request: IdentityV1.EndBrowserSessionRequest,
         context: ServerContext
     ) async throws -> IdentityV1.EndBrowserSessionResponse
+
+    /// Returns what the gateway's own pages act with for the user of a browser's session, and notes that the session was used.
+    func useBrowserSession(
+        _ request: IdentityV1.UseBrowserSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UseBrowserSessionResponse
 }
 
 extension OAuthServiceHandler {
@@ -188,6 +212,13 @@ extension OAuthServiceHandler {
             response: IdentityV1.EndBrowserSessionResponse.self
         ) { request, context in
             try await self.endBrowserSession(request, context: context)
+        }
+        router.unary(
+            OAuthServiceMethods.useBrowserSession,
+            request: IdentityV1.UseBrowserSessionRequest.self,
+            response: IdentityV1.UseBrowserSessionResponse.self
+        ) { request, context in
+            try await self.useBrowserSession(request, context: context)
         }
     }
 }
@@ -266,6 +297,19 @@ public struct OAuthServiceClient: Sendable {
             OAuthServiceMethods.endBrowserSession,
             request,
             response: IdentityV1.EndBrowserSessionResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns what the gateway's own pages act with for the user of a browser's session, and notes that the session was used.
+    public func useBrowserSession(
+        _ request: IdentityV1.UseBrowserSessionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.UseBrowserSessionResponse {
+        try await channel.unary(
+            OAuthServiceMethods.useBrowserSession,
+            request,
+            response: IdentityV1.UseBrowserSessionResponse.self,
             options: options
         )
     }

@@ -4,9 +4,15 @@ import JOSE
 extension AppMethods {
     /// Begins a subscription to the changes in the user's groups.
     ///
+    /// - Parameter expiresAtSeconds: when it ends, in Unix seconds; by default with the access token.
     /// - Throws: as `Authentication.user`, and as `GroupWatches.open`.
-    func watchGroups(_ request: AppV1.WatchGroupsRequest, _ caller: Caller) async throws -> GroupWatch {
-        let (session, proofs) = try await authentication.watching(caller)
+    func watchGroups(
+        _ request: AppV1.WatchGroupsRequest,
+        _ caller: Caller,
+        expiresAtSeconds: Int64? = nil
+    ) async throws -> GroupWatch {
+        var (session, proofs) = try await authentication.watching(caller)
+        if let expiresAtSeconds { session.expiresAtSeconds = expiresAtSeconds }
         return try await watches.open(
             session,
             proof: proofs.invites,

@@ -78,10 +78,15 @@ enum AuthorizeRoute {
         ]
     }
 
-    /// The path and query that go on with a request.
+    /// The path and query that go on with a request: a client's, or one of our own pages'.
     ///
     /// - Parameter provider: the provider that the notice is about.
     static func continueAddress(_ request: String, _ notice: SignInNotice? = nil, provider: String = "") -> String {
+        if let goal = ReturnPath(request: request) {
+            let isAnew = ReturnPath.demandsNewSignIn(request)
+            return notice.map { SignInRoute.address(goal, $0, provider: provider, isAnew: isAnew) } ?? goal.path
+        }
+        if LinkRequest(request: request) != nil { return LinkRequest.address(notice) }
         let notice = notice.map { "&notice=\($0.rawValue)&provider=\(FormFields.encode(provider))" } ?? ""
         return "\(continuePath)?request=\(FormFields.encode(request))\(notice)"
     }
@@ -119,16 +124,38 @@ enum AuthorizeRoute {
             let address = BeginSignInRoute.address(page.provider, request: page.request)
             return Response(status: .seeOther, headers: [.location: address])
         case .completeProfile(let completion):
-            call.parameters = []
-            call.request = completion.request
-            call.profile = .incomplete
-            let outcome = try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome
-            guard case .answer(let answer) = outcome else { throw Problem.internalError(cause: NoOutcome()) }
-            return ClientRedirect.response(answer, in: text)
+            return try await completed(completion, call, parts, request, context)
         case .failure(let failure):
             return Page.failure(failure, in: text).response
         case nil: throw Problem.internalError(cause: NoOutcome())
         }
+    }
+
+    /// Answers a client that requires fields of the profile, or leads to the page on which the user fills them in.
+    private static func completed(
+        _ completion: IdentityV1.CompleteProfile,
+        _ call: IdentityV1.AuthorizeRequest,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> Response {
+        guard let visit = try await AccountPages(parts: parts).visit(request, context) else {
+            // The session ended just now.
+            return Response(status: .seeOther, headers: [.location: continueAddress(completion.request)])
+        }
+        let me = try await visit.methods.getMe(.init(), visit.user()).profile
+        let isComplete = !ProfileForm.lacksAny(of: completion.fields, me)
+        guard isComplete || completion.isSilent else {
+            let address = ProfilePage.address(completion.request, required: completion.fields)
+            return Response(status: .seeOther, headers: [.location: address])
+        }
+        var call = call
+        call.parameters = []
+        call.request = completion.request
+        call.profile = isComplete ? .complete : .incomplete
+        let outcome = try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome
+        guard case .answer(let answer) = outcome else { throw Problem.internalError(cause: NoOutcome()) }
+        return ClientRedirect.response(answer, in: visit.text)
     }
 
     private struct NoOutcome: Error {}

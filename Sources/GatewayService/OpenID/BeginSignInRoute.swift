@@ -25,38 +25,55 @@ enum BeginSignInRoute {
 
     static func endpoint(_ parts: OpenIDParts) -> Endpoint {
         Endpoint(operation, isForOtherOrigins: false) { request, context in
-            let provider = try provider(context)
             let sealed = try AuthorizeRoute.sealedRequest(try FormFields(queryOf: request))
-            let verifier = SignInCookie.makeVerifier()
-            var call = IdentityV1.BeginWebSignInRequest()
-            call.provider = provider
-            call.codeChallenge = Base64URL.encode(SHA256.hash(verifier))
-            call.redirectUri = callbackURL(provider, parts.pages)
-            call.authorizationRequest = sealed
-            let begun: IdentityV1.BeginWebSignInResponse
-            do {
-                begun = try await parts.authentication.identity
-                    .beginWebSignIn(call, options: parts.options(request, context))
-            } catch {
-                let problem = Problem(answering: error)
-                problem.note("a sign-in could not begin", context.logger)
-                let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem), provider: provider)
-                return Response(status: .seeOther, headers: [.location: address])
+            // A linking begins by a form of the account's page, never by a link.
+            guard LinkRequest(request: sealed) == nil else {
+                throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The address must have one request.")
             }
-            let cookie = SignInCookie(
-                state: begun.state,
-                verifier: verifier,
-                request: sealed,
-                provider: provider
-            )
-            let setting = cookie.value.flatMap {
-                parts.pages.signInCookie.setting($0, maxAgeSeconds: SignInCookie.maxAgeSeconds)
-            }
-            guard let setting else {
-                throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The request is too long for a cookie.")
-            }
-            return Response(status: .seeOther, headers: [.location: begun.authorizationURL, .setCookie: setting])
+            return try await begin(try provider(context), for: sealed, parts, request, context)
         }
+    }
+
+    /// Sends the browser to a provider.
+    ///
+    /// - Parameter sealed: where it goes on afterwards: what ``AuthorizeRoute/continueAddress(_:_:)`` takes.
+    static func begin(
+        _ provider: String,
+        for sealed: String,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> Response {
+        let verifier = SignInCookie.makeVerifier()
+        var call = IdentityV1.BeginWebSignInRequest()
+        call.provider = provider
+        call.codeChallenge = Base64URL.encode(SHA256.hash(verifier))
+        call.redirectUri = callbackURL(provider, parts.pages)
+        call.authorizationRequest = sealed
+        call.demandsNewSignIn = ReturnPath.demandsNewSignIn(sealed)
+        let begun: IdentityV1.BeginWebSignInResponse
+        do {
+            begun = try await parts.authentication.identity
+                .beginWebSignIn(call, options: parts.options(request, context))
+        } catch {
+            let problem = Problem(answering: error)
+            problem.note("a sign-in could not begin", context.logger)
+            let address = AuthorizeRoute.continueAddress(sealed, SignInNotice(problem), provider: provider)
+            return Response(status: .seeOther, headers: [.location: address])
+        }
+        let cookie = SignInCookie(
+            state: begun.state,
+            verifier: verifier,
+            request: sealed,
+            provider: provider
+        )
+        let setting = cookie.value.flatMap {
+            parts.pages.signInCookie.setting($0, maxAgeSeconds: SignInCookie.maxAgeSeconds)
+        }
+        guard let setting else {
+            throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The request is too long for a cookie.")
+        }
+        return Response(status: .seeOther, headers: [.location: begun.authorizationURL, .setCookie: setting])
     }
 
     /// The path and query of a provider's button.

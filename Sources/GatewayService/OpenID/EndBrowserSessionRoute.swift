@@ -1,21 +1,17 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import JOSE
 
 /// `GET` and `POST /oauth2/logout`: ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
 ///
-/// Only a form of our own page, by a random value that it and a cookie have, counts as the user's confirmation. A client's form comes
-/// without the session's cookie; by a GET with its parameters the browser sends the cookie along.
+/// Only a form of a page of the session (``PageForm``) counts as the user's confirmation. A client's form comes without the session's
+/// cookie; by a GET with its parameters the browser sends the cookie along.
 enum EndBrowserSessionRoute {
     static let path = "/oauth2/logout"
-    /// How long the page that asks may stay open, in seconds.
-    private static let confirmationSeconds: Int64 = 600
-    private static let valueByteCount = 32
+    /// The field of a confirmation, with the value `yes`.
+    static let confirmedName = "confirmed"
     /// The longest query that a form is sent on as, in bytes.
     private static let queryBytesMax = 6144
-    private static let confirmedName = "confirmed"
-    private static let valueName = "sign_out_value"
 
     private static let summary = "Ends the browser's session"
     private static let answers: [Int: OpenAPI.Answer] = [
@@ -53,9 +49,9 @@ enum EndBrowserSessionRoute {
                 let text = parts.languages.text(for: request)
                 let form = try await FormFields(request, context)
                 let token = parts.pages.sessionCookie.value(request)
-                let parameters = form.fields.filter { $0.name != confirmedName && $0.name != valueName }
+                let parameters = form.fields.filter { $0.name != confirmedName && $0.name != PageForm.valueName }
                 if request.method == .post, token.isEmpty { return try sentOn(parameters) }
-                let isConfirmed = isConfirmed(form, request, parts)
+                let isConfirmed = isConfirmed(form, request, token, parts)
                 var call = IdentityV1.EndBrowserSessionRequest()
                 call.parameters = IdentityV1.OAuthParameter.all(parameters)
                 call.browserToken = token
@@ -64,23 +60,23 @@ enum EndBrowserSessionRoute {
                 if ended.hasFailure {
                     return Page.failure(ended.failure, in: text).response
                 }
-                if ended.needsConfirmation { return question(parameters, parts, text) }
+                if ended.needsConfirmation { return question(parameters, token, text) }
                 var response = response(ended, isConfirmed: isConfirmed, text)
-                let cookies = [parts.pages.signOutCookie.clearing]
-                response.headers[values: .setCookie] =
-                    token.isEmpty ? cookies : [parts.pages.sessionCookie.clearing] + cookies
+                if !token.isEmpty { response.headers[.setCookie] = parts.pages.sessionCookie.clearing }
                 return response
             }
         }
     }
 
-    /// Whether the request is of our page's form: another site can neither read nor set its cookie.
-    private static func isConfirmed(_ form: FormFields, _ request: Request, _ parts: OpenIDParts) -> Bool {
-        let kept = parts.pages.signOutCookie.value(request)
-        guard request.method == .post, form[confirmedName] == "yes", form.repeatedName == nil, !kept.isEmpty else {
-            return false
-        }
-        return ConstantTime.areEqual(form[valueName] ?? "", kept)
+    /// Whether the request is a form of a page of this session, by which the user confirms.
+    private static func isConfirmed(
+        _ form: FormFields,
+        _ request: Request,
+        _ token: String,
+        _ parts: OpenIDParts
+    ) -> Bool {
+        request.method == .post && form[confirmedName] == "yes" && form.repeatedName == nil
+            && PageForm.isOfOwnSite(request, parts.pages.origin) && PageForm.hasValue(form, ofToken: token)
     }
 
     private static func sentOn(_ parameters: [(name: String, value: String)]) throws(Problem) -> Response {
@@ -93,14 +89,11 @@ enum EndBrowserSessionRoute {
 
     private static func question(
         _ parameters: [(name: String, value: String)],
-        _ parts: OpenIDParts,
+        _ token: String,
         _ text: PageText
     ) -> Response {
-        let value = Base64URL.encode(SecureRandom.bytes(valueByteCount))
-        let fields = parameters + [(confirmedName, "yes"), (valueName, value)]
-        var response = Page.signOut(fields, in: text).response
-        response.headers[.setCookie] = parts.pages.signOutCookie.setting(value, maxAgeSeconds: confirmationSeconds)
-        return response
+        let own = [(name: confirmedName, value: "yes"), (PageForm.valueName, PageSession.formValue(ofToken: token))]
+        return Page.signOut(parameters + own, in: text).response
     }
 
     /// After a form of ours the browser follows a link: some apply the page's `form-action` to where the form's answer redirects.

@@ -47,11 +47,16 @@ enum FinishSignInRoute {
             return next(cookie, notice, provider, parts)
         }
         do {
-            let tokens = try await signIn(provider, form, cookie, parts, request, context)
+            let tickets = try await tickets(provider, form, cookie, parts, request, context)
+            if let link = LinkRequest(request: cookie.request) {
+                let setting = try linkSetting(provider, tickets, cookie, link, parts)
+                return next(cookie, nil, provider, parts, setting: setting)
+            }
+            let tokens = try await signIn(provider, tickets, cookie, parts, request, context)
             let session = parts.pages.sessionCookie
                 .setting(tokens.singleToken, maxAgeSeconds: tokens.expiresInSeconds)
             guard let session, !tokens.singleToken.isEmpty else { throw Problem.internalError(cause: NoToken()) }
-            return next(cookie, nil, provider, parts, session: session)
+            return next(cookie, nil, provider, parts, setting: session)
         } catch {
             let problem = Problem(answering: error)
             problem.note("a sign-in by a page failed", context.logger)
@@ -59,21 +64,53 @@ enum FinishSignInRoute {
         }
     }
 
-    private static func signIn(
+    /// Has identity verify what the provider posted.
+    private static func tickets(
         _ provider: String,
         _ form: ProviderForm,
         _ cookie: SignInCookie,
         _ parts: OpenIDParts,
         _ request: Request,
         _ context: RouteContext
-    ) async throws -> IdentityV1.SessionTokens {
-        let identity = parts.authentication.identity
+    ) async throws -> IdentityV1.FinishWebSignInResponse {
         let finish = form.finishRequest(
             provider: provider,
             browserState: cookie.state,
             redirectURI: BeginSignInRoute.callbackURL(provider, parts.pages)
         )
-        let tickets = try await identity.finishWebSignIn(finish, options: parts.options(request, context))
+        return try await parts.authentication.identity
+            .finishWebSignIn(finish, options: parts.options(request, context))
+    }
+
+    /// What keeps the tickets until the user confirms the linking: the provider's form comes without the session's cookie.
+    private static func linkSetting(
+        _ provider: String,
+        _ tickets: IdentityV1.FinishWebSignInResponse,
+        _ cookie: SignInCookie,
+        _ link: LinkRequest,
+        _ parts: OpenIDParts
+    ) throws -> String {
+        let linking = Linking(
+            provider: provider,
+            tickets,
+            verifier: cookie.verifier,
+            formValue: link.formValue
+        )
+        guard let setting = parts.pages.linkCookie.setting(linking.value, maxAgeSeconds: Linking.maxAgeSeconds) else {
+            throw Problem.internalError(cause: NoToken())
+        }
+        return setting
+    }
+
+    /// Opens a session for the browser.
+    private static func signIn(
+        _ provider: String,
+        _ tickets: IdentityV1.FinishWebSignInResponse,
+        _ cookie: SignInCookie,
+        _ parts: OpenIDParts,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> IdentityV1.SessionTokens {
         var call = IdentityV1.SignInRequest()
         call.provider = provider
         call.idToken = tickets.idTokenTicket
@@ -81,7 +118,7 @@ enum FinishSignInRoute {
         call.codeVerifier = cookie.verifier
         call.deviceName = DeviceName.of(userAgent: request.headers[.userAgent] ?? "")
         call.tokenStyle = .browser
-        return try await identity.signIn(call, options: parts.options(request, context)).tokens
+        return try await parts.authentication.identity.signIn(call, options: parts.options(request, context)).tokens
     }
 
     /// Goes on with the client's request by a GET of our own site, which brings the session's cookie along.
@@ -90,12 +127,12 @@ enum FinishSignInRoute {
         _ notice: SignInNotice?,
         _ provider: String,
         _ parts: OpenIDParts,
-        session: String? = nil
+        setting: String? = nil
     ) -> Response {
         var headers: HTTPFields = [
             .location: AuthorizeRoute.continueAddress(cookie.request, notice, provider: provider)
         ]
-        headers[values: .setCookie] = [parts.pages.signInCookie.clearing] + (session.map { [$0] } ?? [])
+        headers[values: .setCookie] = [parts.pages.signInCookie.clearing] + (setting.map { [$0] } ?? [])
         return Response(status: .seeOther, headers: headers)
     }
 

@@ -24,6 +24,9 @@ struct OpenIDParts: Sendable {
         ]
     }
 
+    /// The pages of signed-in users.
+    var pageRoutes: [Route] { AccountPages(parts: self).routes }
+
     /// Whether a path is one of these routes'.
     static func hasRoute(at path: String) -> Bool {
         path.hasPrefix("/oauth2/") || path.hasPrefix(BeginSignInRoute.pathPrefix) || Cognito.speaks(path)
@@ -40,10 +43,11 @@ struct OpenIDParts: Sendable {
         return switch path {
         case IssueTokensRoute.path, PushAuthorizationRoute.path, RevokeTokenRoute.path:
             ClientForm.response(telling: problem)
-        case AuthorizeRoute.path, AuthorizeRoute.continuePath, SignInHelpRoute.path, EndBrowserSessionRoute.path:
+        case AuthorizeRoute.path, AuthorizeRoute.continuePath, SignInHelpRoute.path, EndBrowserSessionRoute.path,
+            SignInRoute.path:
             Page.response(telling: problem, in: languages.text(for: request))
         default:
-            path.hasPrefix(BeginSignInRoute.pathPrefix)
+            path.hasPrefix(BeginSignInRoute.pathPrefix) || path.hasPrefix(AccountPages.prefix)
                 ? Page.response(telling: problem, in: languages.text(for: request)) : nil
         }
     }

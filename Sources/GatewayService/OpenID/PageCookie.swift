@@ -9,7 +9,6 @@ struct PageCookie: Sendable, Hashable {
 
     /// On which requests from other sites the browser sends it.
     enum SameSite: String, Sendable {
-        case strict = "Strict"
         case lax = "Lax"
         /// On all; browsers take it with Secure only, so it is lax over http.
         case none = "None"
@@ -54,6 +53,8 @@ extension SignInPages {
     var sessionCookie: PageCookie { PageCookie("vestibule-session", sameSite: .lax, of: self) }
     /// The sign-in in progress: the provider's form comes from another site.
     var signInCookie: PageCookie { PageCookie("vestibule-sign-in", sameSite: .none, of: self) }
-    /// The random value that the form of the sign-out page must have, too.
-    var signOutCookie: PageCookie { PageCookie("vestibule-sign-out", sameSite: .strict, of: self) }
+    /// A linking in progress: what the provider gave, until the user confirms it.
+    var linkCookie: PageCookie { PageCookie("vestibule-link", sameSite: .lax, of: self) }
+    /// The invitation that the user came with, until they have signed in and decided.
+    var invitationCookie: PageCookie { PageCookie("vestibule-invitation", sameSite: .lax, of: self) }
 }

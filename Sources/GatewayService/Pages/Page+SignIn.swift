@@ -8,6 +8,10 @@ enum SignInNotice: String, Sendable, CaseIterable {
     case later
     case refused
     case failed
+    /// The session of before has ended.
+    case ended
+    /// Two accounts of the user have become one.
+    case joined
 
     /// What became of a failed sign-in.
     init(_ problem: Problem) {
@@ -21,6 +25,8 @@ enum SignInNotice: String, Sendable, CaseIterable {
         case .later: .noticeLater
         case .refused: .noticeRefused
         case .failed: .noticeFailed
+        case .ended: .sessionOver
+        case .joined: .accountsJoined
         }
     }
 }

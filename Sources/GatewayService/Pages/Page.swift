@@ -13,6 +13,10 @@ struct Page: Sendable {
     var status = HTTPResponse.Status.ok
     /// Where forms may be sent besides the gateway: a source of Content-Security-Policy.
     var formTarget: String?
+    /// Links to other pages, above this one: HTML.
+    var navigation = ""
+    /// Whether its script asks the gateway for more.
+    var isLive = false
 
     /// A page with one paragraph.
     static func message(
@@ -39,7 +43,7 @@ struct Page: Sendable {
             <script type="module" src="\(PageAsset.script.address)"></script>
             </head>
             <body>
-            <main>
+            \(navigation)<main>
             <h1>\(title)</h1>
             \(content)
             </main>
@@ -57,7 +61,7 @@ struct Page: Sendable {
     private var policy: String {
         let formTarget = formTarget.map { " \($0)" } ?? ""
         return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-            + "form-action 'self'\(formTarget); base-uri 'none'; frame-ancestors 'none'"
+            + "\(isLive ? "connect-src 'self'; " : "")form-action 'self'\(formTarget); base-uri 'none'; frame-ancestors 'none'"
     }
 
     /// Fields of a form that the user doesn't see.

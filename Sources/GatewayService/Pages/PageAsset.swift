@@ -59,21 +59,12 @@ enum PageAsset: CaseIterable, Sendable {
 
     private var text: String {
         switch self {
-        case .style: PageStyle.text
-        case .script: Self.scriptText
+        case .style: PageStyle.text + AccountStyle.text
+        case .script: PageScript.text
         case .appleWhite: ProviderLogo.apple("#fff")
         case .appleBlack: ProviderLogo.apple("#000")
         case .google: ProviderLogo.google
         case .facebook: ProviderLogo.facebook
         }
     }
-
-    /// Without it, the user presses the button or follows the link.
-    private static let scriptText = """
-        // Sends the form that carries an answer to an app, and follows the link that leads back to one.
-        document.querySelector("form.forward")?.requestSubmit();
-        const link = document.querySelector("a.forward");
-        if (link) location.replace(link.href);
-
-        """
 }

@@ -72,6 +72,145 @@ extension PageText {
         /// Above what is said to the app's developers, in English.
         case forDevelopers
 
+        // Pages of a signed-in user
+        case navigation
+        case account
+        case profile
+        case groups
+        case save
+        case optional
+        case more
+        case reload
+        case goBackToPage
+        case formFailed
+        case sessionOver
+        case accountsJoined
+        case checkFields
+
+        // What a form has done
+        case noticeSaved
+        case noticeRenamed
+        case noticeEnded
+        case noticeOthersEnded
+        case noticeLinked
+        case noticeUnlinked
+        case noticeKept
+        case noticeCreated
+        case noticeAdded
+        case noticeJoined
+        case noticeAsked
+        case noticeConfirmed
+        case noticeRemoved
+        case noticeLeft
+        case noticeDeclined
+        case noticeLinkRevoked
+
+        // The account
+        case editProfile
+        case waysToSignIn
+        case linkedSince
+        case providerDisabled
+        case unlink
+        /// {provider}: the provider's name.
+        case link
+        /// {provider}: the provider's name.
+        case linkText
+        case linkLost
+        case devices
+        case thisDevice
+        case unnamedDevice
+        /// {provider}: the provider's name.
+        case signedInBy
+        case lastUsed
+        case rename
+        case deviceName
+        case endSession
+        case signOutOthers
+        case signOutEverywhere
+        case recentChanges
+        /// {provider}: the provider's name.
+        case changeLinked
+        /// {provider}: the provider's name.
+        case changeUnlinked
+        case changeDeletionScheduled
+        case changeDeletionCancelled
+        case yourData
+        case downloadData
+        case confirmIdentityTitle
+        case confirmIdentity
+
+        // Deleting the account
+        case deleteAccount
+        case deleteAccountText
+        case deleteAccountCheck
+        case deleteAccountButton
+        case accountDeleted
+        case accountDeletedText
+        /// {provider}: the provider's name.
+        case consentLeft
+        case deletionScheduled
+        case keepAccount
+
+        // The profile
+        case displayName
+        case displayNameHint
+        case username
+        case usernameHint
+        case freeUsernames
+        case phoneNumber
+        case phoneNumberHint
+        case completeProfile
+        case completeProfileText
+
+        // Groups
+        case noGroups
+        case newGroup
+        case groupName
+        case createGroup
+        case invitations
+        case invited
+        case requestWaits
+        case confirmationWaits
+        case accept
+        case decline
+        case opennessOpen
+        case opennessConfirm
+        case opennessConsent
+        case roleOwner
+        case roleAdmin
+        case roleMember
+        case members
+        case pending
+        case pendingNumber
+        case pendingRequest
+        case pendingDoubt
+        case you
+        case unnamedPerson
+        case confirmPerson
+        case remove
+        case listChanged
+        case addPerson
+        case personName
+        case leaveGroup
+        case invitationLinks
+        case invitationLinksText
+        case createLink
+        case linkUses
+        case validUntil
+        case revokeLink
+        case invitationLink
+        case invitationLinkText
+
+        // An invitation link
+        case invitation
+        case pasteInvitation
+        case joinEffectMember
+        case joinEffectConfirm
+        case join
+        case notNow
+        case alreadyMember
+        case openGroup
+
         // Errors, by their code
         case accountBlocked = "ACCOUNT_BLOCKED"
         case accountHeld = "ACCOUNT_HELD"

@@ -40,7 +40,7 @@ struct ProviderButton {
     }
 
     /// A name to use where none is configured: that of the providers file, with a capital.
-    private var name: String {
+    var name: String {
         displayName.isEmpty ? "\(provider.prefix(1).uppercased())\(provider.dropFirst())" : displayName
     }
 

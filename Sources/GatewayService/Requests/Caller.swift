@@ -8,13 +8,15 @@ import ServiceKit
 enum Caller: Sendable {
     /// By a route.
     case route(Request, RouteContext)
+    /// By a page of ours for the user of the browser's session: the fields have an access token of it in the place of the cookie.
+    case page(RequestFields, RouteContext)
     /// By an RPC.
     case rpc(AppCall)
 
     /// When the answer must be there; calls to services are given what is left of it.
     var deadline: Deadline {
         switch self {
-        case .route(_, let context): context.deadline
+        case .route(_, let context), .page(_, let context): context.deadline
         case .rpc(let call): call.deadline
         }
     }
@@ -22,7 +24,7 @@ enum Caller: Sendable {
     /// A logger whose lines have the request's id and trace.
     var logger: Logger {
         switch self {
-        case .route(_, let context): context.logger
+        case .route(_, let context), .page(_, let context): context.logger
         case .rpc(let call): call.logger
         }
     }
@@ -31,6 +33,7 @@ enum Caller: Sendable {
     var headers: RequestFields {
         switch self {
         case .route(let request, _): request.headers
+        case .page(let fields, _): fields
         case .rpc(let call): call.headers
         }
     }
@@ -38,7 +41,7 @@ enum Caller: Sendable {
     /// The other end of the connection.
     var peer: PeerInfo {
         switch self {
-        case .route(_, let context): context.peer
+        case .route(_, let context), .page(_, let context): context.peer
         case .rpc(let call): call.peer
         }
     }
@@ -49,7 +52,7 @@ enum Caller: Sendable {
     /// - Parameter limit: ends the call sooner than the request.
     func callOptions(limit: Duration? = nil) -> CallOptions {
         switch self {
-        case .route(_, let context): context.callOptions(limit: limit)
+        case .route(_, let context), .page(_, let context): context.callOptions(limit: limit)
         case .rpc(let call): call.callOptions(limit: limit)
         }
     }

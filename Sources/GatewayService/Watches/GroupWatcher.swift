@@ -201,5 +201,5 @@ struct WatchingSession: Sendable {
     let userID: String
     let sessionID: String
     /// When the access token expires, in Unix seconds.
-    let expiresAtSeconds: Int64
+    var expiresAtSeconds: Int64
 }

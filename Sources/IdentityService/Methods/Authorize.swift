@@ -167,12 +167,9 @@ extension OAuthMethods {
         guard let sealed = identity.ownKeys.current.authorizationRequests.seal(request, for: .page),
             let client = clients[request.clientID]
         else { return nil }
-        var page = IdentityV1.SignInPage()
+        var page = identity.signInPage
         page.request = sealed
         page.clientName = client.name
-        let providers = identity.browserProviders
-        page.providers = providers.map(\.policy.name.value)
-        page.providerNames = providers.map { $0.displayName ?? "" }
         if let provider = request.provider, page.providers.contains(provider) { page.provider = provider }
         page.languages = request.languages ?? ""
         page.clientLogoUri = client.logoURI ?? ""
@@ -209,6 +206,15 @@ extension OAuthMethods {
 }
 
 extension IdentityMethods {
+    /// A sign-in page with the providers of ``browserProviders`` alone.
+    var signInPage: IdentityV1.SignInPage {
+        var page = IdentityV1.SignInPage()
+        let providers = browserProviders
+        page.providers = providers.map(\.policy.name.value)
+        page.providerNames = providers.map { $0.displayName ?? "" }
+        return page
+    }
+
     /// The providers that a browser can sign in with: those with a page and exactly one client for browsers.
     fileprivate var browserProviders: [ProviderConfiguration] {
         providers.values.filter { provider in

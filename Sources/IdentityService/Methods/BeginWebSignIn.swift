@@ -38,7 +38,8 @@ extension IdentityMethods {
                 nowMilliseconds: clock.nowMilliseconds
             )
             authorization.loginHint = asked?.loginHint
-            authorization.prompt = asked?.demandsNewSignIn == true ? .login : asked?.prompt
+            let demandsNewSignIn = request.demandsNewSignIn || asked?.demandsNewSignIn == true
+            authorization.prompt = demandsNewSignIn ? .login : asked?.prompt
             var response = IdentityV1.BeginWebSignInResponse()
             response.state = minted.text
             response.authorizationURL = authorization.url(of: endpoint, provider: provider.policy.name)

@@ -4,7 +4,7 @@ import Models
 import Postgres
 import RPC
 
-/// What CheckSession and RenewSingleToken have in common.
+/// What CheckSession, RenewSingleToken and UseBrowserSession have in common.
 extension IdentityMethods {
     /// A session and the claims of its single token, which is ours; the session is alive.
     struct SingleTokenSession {
@@ -34,11 +34,15 @@ extension IdentityMethods {
     /// Writes down that the session was used, if that was long ago and no other call does. What goes wrong is counted: the
     /// call that used it is answered all the same, and a later one tries again.
     nonisolated(nonsending) func recordUse(of session: SingleTokenSession) async {
+        await recordUse(of: session.claims.sessionID, lastUsedAtMilliseconds: session.state.lastUsedAtMilliseconds)
+    }
+
+    /// The same, of a session whose last recorded use is known.
+    nonisolated(nonsending) func recordUse(of sessionID: SessionID, lastUsedAtMilliseconds: Int64) async {
         let now = clock.nowMilliseconds
-        let sessionID = session.claims.sessionID
-        guard session.state.isUseToBeRecorded(limits: store.limits, nowMilliseconds: now),
-            sessionUses.begin(sessionID, nowMilliseconds: now)
-        else { return }
+        let isDue = store.limits
+            .isUseToBeRecorded(lastUsedAtMilliseconds: lastUsedAtMilliseconds, nowMilliseconds: now)
+        guard isDue, sessionUses.begin(sessionID, nowMilliseconds: now) else { return }
         // A deadline of its own: what one caller leaves no time for must not look like a database that can't write.
         do {
             try await store.recordUse(of: sessionID, nowMilliseconds: now, deadline: .after(SessionUses.writeLimit))

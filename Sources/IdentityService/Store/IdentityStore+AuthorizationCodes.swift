@@ -6,10 +6,16 @@ import ServiceModels
 
 /// The session of a browser that has signed in to our pages.
 struct BrowserSession: Sendable, Hashable {
-    let sessionID: SessionID
-    let userID: UserID
+    let facts: SessionFacts
     /// When the user signed in, in Unix milliseconds.
     let signedInAtMilliseconds: Int64
+    /// When it was used last, in Unix milliseconds; `SessionLimits.useRecordedSeconds` too early at most.
+    let lastUsedAtMilliseconds: Int64
+    /// When the browser's token expires, in Unix seconds.
+    let expiresAtSeconds: Int64
+
+    var sessionID: SessionID { facts.sessionID }
+    var userID: UserID { facts.userID }
 }
 
 /// What an authorization code was issued for.
@@ -38,18 +44,34 @@ extension IdentityStore {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.query(
             """
-            SELECT user_id, created_at FROM sessions session
+            SELECT user_id, provider, client_id, created_at, last_used_at FROM sessions session
             WHERE session_id = \(claims.sessionID.uuid) AND user_id = \(claims.userID.uuid) AND nonce = \(claims.nonce)
                 AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now) AND last_used_at > \(idleStart(now))
             """,
             deadline: deadline
         )
         guard let row = rows.first else { return nil }
-        let (userID, createdAt) = try row.decode(PostgresUUID.self, PostgresTimestamp.self)
+        let (userID, providerName, clientID, createdAt, lastUsedAt) = try row.decode(
+            PostgresUUID.self,
+            String.self,
+            String.self,
+            PostgresTimestamp.self,
+            PostgresTimestamp.self
+        )
+        guard let provider = ProviderName(providerName) else {
+            throw PostgresError.decoding(CellDecodingError(column: 1, reason: "an unknown provider name"))
+        }
         return BrowserSession(
-            sessionID: claims.sessionID,
-            userID: UserID(userID),
-            signedInAtMilliseconds: createdAt.milliseconds
+            facts: SessionFacts(
+                userID: UserID(userID),
+                sessionID: claims.sessionID,
+                provider: provider,
+                clientID: clientID,
+                signedInAtSeconds: createdAt.secondsSince1970
+            ),
+            signedInAtMilliseconds: createdAt.milliseconds,
+            lastUsedAtMilliseconds: lastUsedAt.milliseconds,
+            expiresAtSeconds: claims.expiresAtSeconds
         )
     }
 

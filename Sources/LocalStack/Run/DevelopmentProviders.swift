@@ -142,7 +142,7 @@ struct DevelopmentProviders: Sendable {
                     "access_token_lifetime_seconds": .integer(Self.unrefreshedSeconds),
                 ],
                 [
-                    "id": .string("plain.\(Self.googleClientID)"), "kind": "web", "match": "either",
+                    "id": .string("plain.\(Self.googleClientID)"), "kind": "native", "match": "either",
                     "nonce": "optional",
                     "without_nonce": "fresh", "id_token": false,
                 ],

@@ -53,6 +53,14 @@ public final class OAuthServiceDouble: OAuthServiceHandler {
             throw RPCError(.unimplemented, "\(OAuthServiceMethods.endBrowserSession.path) has no answer in this test")
         }
 
+        /// Returns what the gateway's own pages act with for the user of a browser's session, and notes that the session was used.
+        public var useBrowserSession: @Sendable (
+            IdentityV1.UseBrowserSessionRequest,
+            ServerContext
+        ) async throws -> IdentityV1.UseBrowserSessionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OAuthServiceMethods.useBrowserSession.path) has no answer in this test")
+        }
+
         /// No answers.
         public init() {}
     }
@@ -102,5 +110,12 @@ public final class OAuthServiceDouble: OAuthServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.EndBrowserSessionResponse {
         try await answers.withLock(\.endBrowserSession)(request, context)
+    }
+
+    public func useBrowserSession(
+        _ request: IdentityV1.UseBrowserSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UseBrowserSessionResponse {
+        try await answers.withLock(\.useBrowserSession)(request, context)
     }
 }

@@ -1,0 +1,56 @@
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// A form of a page of ours, which only a page of the same session can have sent.
+struct PageForm: Sendable {
+    /// The name of the hidden field.
+    static let valueName = "form_value"
+
+    private let fields: FormFields
+
+    /// The form of a request.
+    ///
+    /// - Parameters:
+    ///   - token: the value of the browser's cookie.
+    ///   - origin: that of our pages.
+    /// - Throws: 403 for a form of another site or of another session; 400 for one with a field twice, and as `form` does.
+    init(_ request: Request, _ context: RouteContext, token: String, origin: String) async throws {
+        guard Self.isOfOwnSite(request, origin) else { throw Self.foreign }
+        fields = try await context.form(request)
+        guard fields.repeatedName == nil else {
+            throw Problem(.badRequest, code: "FORM_MALFORMED", detail: "The form has a field twice.")
+        }
+        guard Self.hasValue(fields, ofToken: token) else { throw Self.foreign }
+    }
+
+    /// The value of a field; empty if there is none.
+    subscript(name: String) -> String { fields[name] ?? "" }
+
+    /// Whether a form has what those of the session's pages have.
+    ///
+    /// - Parameter token: the value of the browser's cookie; without one there is no such form.
+    static func hasValue(_ fields: FormFields, ofToken token: String) -> Bool {
+        guard !token.isEmpty else { return false }
+        return ConstantTime.areEqual(fields[valueName] ?? "", PageSession.formValue(ofToken: token))
+    }
+
+    /// Whether no other site has sent a request, as far as the browser says: by Sec-Fetch-Site (Fetch Metadata), else by Origin, which is
+    /// null for forms of pages without referrers.
+    static func isOfOwnSite(_ request: Request, _ origin: String) -> Bool {
+        if let site = request.headers[.secFetchSite] { return site == "same-origin" }
+        guard let sender = request.headers[.origin], sender != "null" else { return true }
+        return sender == origin
+    }
+
+    static let foreign = Problem(
+        .forbidden,
+        code: "PERMISSION_DENIED",
+        detail: "This form was not sent by a page of this session."
+    )
+}
+
+extension HTTPField.Name {
+    /// `Sec-Fetch-Site` (W3C Fetch Metadata). Forced because the literal is a token of RFC 9110 section 5.6.2.
+    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+}
