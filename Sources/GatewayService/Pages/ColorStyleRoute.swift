@@ -8,14 +8,19 @@ enum ColorStyleRoute {
     private static let prefix = "/pages/color/"
     private static let suffix = ".css"
 
-    static let route = Route(.get, "\(prefix){color}", isForOtherOrigins: false, atOnce: { request, context in
-        let name = try context.parameters.require("color")
-        guard name.hasSuffix(suffix), let color = PageColor(digits: name.dropLast(suffix.utf8.count)) else {
-            throw Problem(.notFound, code: "ROUTE_NOT_FOUND", detail: "There is no such style.")
+    static let route = Route(
+        .get,
+        "\(prefix){color}",
+        isForOtherOrigins: false,
+        atOnce: { request, context in
+            let name = try context.parameters.require("color")
+            guard name.hasSuffix(suffix), let color = PageColor(digits: name.dropLast(suffix.utf8.count)) else {
+                throw Problem(.notFound, code: "ROUTE_NOT_FOUND", detail: "There is no such style.")
+            }
+            let isCurrent = request.uri.query == "v=\(version)"
+            return PageAsset.response(text(color), type: "text/css; charset=utf-8", isCurrent: isCurrent)
         }
-        let isCurrent = request.uri.query == "v=\(version)"
-        return PageAsset.response(text(color), type: "text/css; charset=utf-8", isCurrent: isCurrent)
-    })
+    )
 
     /// The path of a colour's style, and a query that changes when the program makes another one of a colour.
     static func address(_ color: PageColor) -> String { "\(prefix)\(color.digits)\(suffix)?v=\(version)" }
@@ -29,7 +34,8 @@ enum ColorStyleRoute {
     static func text(_ color: PageColor) -> String {
         func variables(card: PageColor) -> String {
             let accent = color.readable(on: card).digits
-            return "--strong: #\(color.digits); --on-strong: #\(color.onIt.digits); --link: #\(accent); --focus: #\(accent);"
+            return
+                "--strong: #\(color.digits); --on-strong: #\(color.onIt.digits); --link: #\(accent); --focus: #\(accent);"
         }
         return """
             :root { \(variables(card: PageStyle.lightCard)) }
