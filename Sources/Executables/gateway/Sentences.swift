@@ -8,7 +8,7 @@ struct Sentences: ParsableCommand {
         abstract: "Print the sentences of the pages in a language.",
         discussion: """
             It is a file for VESTIBULE_GATEWAY_LANGUAGES_FOLDER, such as de.json: change or translate what you want, and \
-            leave out the rest. See docs/apps/pages.md.
+            leave out the rest. See docs/apps/page-languages.md.
             """
     )
 
