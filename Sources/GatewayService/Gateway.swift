@@ -175,7 +175,7 @@ struct Gateway: Sendable {
         }
         if let signInPages {
             let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods, languages: languages)
-            routes += parts.pageRoutes + PageAsset.allCases.map(\.route)
+            routes += parts.pageRoutes + PageAsset.allCases.map(\.route) + [ColorStyleRoute.route]
         }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)

@@ -11,9 +11,13 @@ extension CommandConfiguration {
         serving(server, abstract: abstract, [Migrate<Server>.self, Healthcheck<Server>.self] + others)
     }
 
-    /// A program without tables: `serve`, which is the default, and `healthcheck`.
-    public static func program<Server: ProgramServer>(_ server: Server.Type, abstract: String) -> CommandConfiguration {
-        serving(server, abstract: abstract, [Healthcheck<Server>.self])
+    /// A program without tables: `serve`, which is the default, `healthcheck`, and what the program has besides.
+    public static func program<Server: ProgramServer>(
+        _ server: Server.Type,
+        abstract: String,
+        _ others: [any ParsableCommand.Type] = []
+    ) -> CommandConfiguration {
+        serving(server, abstract: abstract, [Healthcheck<Server>.self] + others)
     }
 
     private static func serving<Server: ProgramServer>(

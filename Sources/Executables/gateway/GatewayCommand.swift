@@ -7,6 +7,7 @@ import ServiceCommands
 struct GatewayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.program(
         GatewayServer.self,
-        abstract: "Serves apps by HTTP and JSON, and calls the services by gRPC."
+        abstract: "Serves apps by HTTP and JSON, and calls the services by gRPC.",
+        [Sentences.self]
     )
 }

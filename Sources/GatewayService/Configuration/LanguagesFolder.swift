@@ -1,7 +1,9 @@
 import ServiceKit
 
 extension PageLanguages {
+    /// How many languages a folder may have.
     private static let filesMax = 64
+    /// The longest file of a language, in bytes.
     private static let fileBytesMax = 256 * 1024
     private static let suffix = ".json"
 

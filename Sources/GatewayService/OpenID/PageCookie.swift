@@ -55,6 +55,8 @@ extension SignInPages {
     var signInCookie: PageCookie { PageCookie("vestibule-sign-in", sameSite: .none, of: self) }
     /// A linking in progress: what the provider gave, until the user confirms it.
     var linkCookie: PageCookie { PageCookie("vestibule-link", sameSite: .lax, of: self) }
+    /// Until when the user has seen sign-ins on other devices.
+    var newDevicesCookie: PageCookie { PageCookie("vestibule-new-devices", sameSite: .lax, of: self) }
     /// The invitation that the user came with, until they have signed in and decided.
     var invitationCookie: PageCookie { PageCookie("vestibule-invitation", sameSite: .lax, of: self) }
 }

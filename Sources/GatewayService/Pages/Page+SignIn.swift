@@ -56,6 +56,8 @@ extension Page {
         )
         parts.append("<p class=\"aside\"><a href=\"\(help)\">\(text.html(.lostLink))</a></p>")
         let title = page.clientName.isEmpty ? text[.signIn] : text[.signInTo, ["client": page.clientName]]
-        return Page(text: text, title: title, content: parts.joined(separator: "\n"))
+        var signIn = Page(text: text, title: title, content: parts.joined(separator: "\n"))
+        signIn.look = ClientLook(logoURI: page.clientLogoUri, color: page.clientColor, name: page.clientName)
+        return signIn
     }
 }

@@ -11,6 +11,8 @@ struct Page: Sendable {
     /// What stands below the heading: HTML, in which all text of strangers is escaped.
     var content = ""
     var status = HTTPResponse.Status.ok
+    /// The look of the client that the page is for.
+    var look = ClientLook()
     /// Where forms may be sent besides the gateway: a source of Content-Security-Policy.
     var formTarget: String?
     /// Links to other pages, above this one: HTML.
@@ -39,12 +41,12 @@ struct Page: Sendable {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <title>\(title)</title>
-            <link rel="stylesheet" href="\(PageAsset.style.address)">
+            <link rel="stylesheet" href="\(PageAsset.style.address)">\(look.style)
             <script type="module" src="\(PageAsset.script.address)"></script>
             </head>
             <body>
             \(navigation)<main>
-            <h1>\(title)</h1>
+            \(look.image)<h1>\(title)</h1>
             \(content)
             </main>
             </body>
@@ -60,7 +62,8 @@ struct Page: Sendable {
 
     private var policy: String {
         let formTarget = formTarget.map { " \($0)" } ?? ""
-        return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        let logo = look.source.map { " \($0)" } ?? ""
+        return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'\(logo); "
             + "\(isLive ? "connect-src 'self'; " : "")form-action 'self'\(formTarget); base-uri 'none'; frame-ancestors 'none'"
     }
 

@@ -25,9 +25,16 @@ enum PageAsset: CaseIterable, Sendable {
     private func response(query: String?) -> Response {
         // Under an old address there may be an old file somewhere, and it is kept by nobody.
         let isCurrent = query.map { "\(path)?\($0)" == address } ?? false
+        return Self.response(text, type: type, isCurrent: isCurrent)
+    }
+
+    /// A file that a page loads. An SVG that is opened by itself can load and run nothing.
+    ///
+    /// - Parameter isCurrent: whether the address that was asked for is that of this text alone.
+    static func response(_ text: String, type: String, isCurrent: Bool) -> Response {
         let headers: HTTPFields = [
             .contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
-            .cacheControl: isCurrent ? "public, max-age=\(Self.maxAgeSeconds), immutable" : "no-cache",
+            .cacheControl: isCurrent ? "public, max-age=\(maxAgeSeconds), immutable" : "no-cache",
         ]
         return Response(status: .ok, headers: headers, body: ResponseBody(text))
     }

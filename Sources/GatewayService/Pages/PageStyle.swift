@@ -1,15 +1,19 @@
 /// The look of the pages: a card in the middle, in the fonts of the system, light or dark as the user has it.
 enum PageStyle {
+    /// The background of the card, by the user's color scheme.
+    static let lightCard = PageColor.white
+    static let darkCard = PageColor(red: 0x1d, green: 0x1d, blue: 0x22)
+
     static let text = """
         :root {
           color-scheme: light dark;
-          --page: #f4f4f6; --card: #fff; --text: #1b1b1f; --quiet: #55555f; --line: #d0d0d8;
+          --page: #f4f4f6; --card: #\(lightCard.digits); --text: #1b1b1f; --quiet: #55555f; --line: #d0d0d8;
           --strong: #000; --on-strong: #fff; --focus: #2457d6; --notice: #fdf1dc; --link: #1d4fc4;
           --apple: #000; --on-apple: #fff; --google: #fff; --on-google: #1f1f1f; --google-line: #747775;
         }
         @media (prefers-color-scheme: dark) {
           :root {
-            --page: #121215; --card: #1d1d22; --text: #f1f1f4; --quiet: #b3b3bd; --line: #46464f;
+            --page: #121215; --card: #\(darkCard.digits); --text: #f1f1f4; --quiet: #b3b3bd; --line: #46464f;
             --strong: #fff; --on-strong: #000; --focus: #8fb0ff; --notice: #3d3115; --link: #9db9ff;
             --apple: #fff; --on-apple: #000; --google: #131314; --on-google: #e3e3e3; --google-line: #8e918f;
           }
@@ -23,6 +27,7 @@ enum PageStyle {
           width: 100%; max-width: 25rem; padding: 2rem 1.5rem; background: var(--card);
           border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere;
         }
+        img.logo { display: block; width: 4rem; height: 4rem; margin: 0 0 1rem; object-fit: contain; border-radius: .75rem; }
         h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance; }
         p { margin: 0 0 1rem; color: var(--quiet); }
         p.notice { padding: .75rem 1rem; border-radius: .5rem; background: var(--notice); color: var(--text); }

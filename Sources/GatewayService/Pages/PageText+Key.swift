@@ -66,7 +66,6 @@ extension PageText {
         case appUnknown
         case appUnknownText
         case appOff
-        /// {client}: the app's name.
         case appOffText
         case appRequestFaulty
         /// Above what is said to the app's developers, in English.

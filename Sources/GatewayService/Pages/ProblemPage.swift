@@ -16,19 +16,20 @@ extension Page {
         let (title, sentence): (PageText.Key, PageText.Key) =
             switch failure.reason {
             case "CLIENT_UNKNOWN": (.appUnknown, .appUnknownText)
+            case "CLIENT_DISABLED": (.appOff, .appOffText)
             case "REQUEST_EXPIRED": (.expired, .expiredText)
             default: (.failed, .appRequestFaulty)
             }
-        let detail = HTMLText.escaped(failure.description_p)
-        return Page(
-            text: text,
-            title: text[title],
-            content: """
-                <p>\(text.html(sentence))</p>
+        var page = message(title, sentence, in: text, status: .badRequest)
+        // In the other cases the app's developers have nothing to mend.
+        if sentence == .appUnknownText || sentence == .appRequestFaulty {
+            let detail = HTMLText.escaped(failure.description_p)
+            page.content += """
+
                 <p class="detail">\(text.html(.forDevelopers)) <span lang="en" dir="ltr">\(detail)</span></p>
-                """,
-            status: .badRequest
-        )
+                """
+        }
+        return page
     }
 }
 

@@ -79,13 +79,31 @@ struct PageLanguagesTests {
         let expired = try await stage.get("/oauth2/authorize/continue?request=r", headers: german)
         #expect(expired.status == 400)
         let text = try expired.page.text
-        #expect(text.contains("Diese Seite ist abgelaufen") && text.contains("The <request>."))
-        #expect(try expired.page["span"]?["lang"] == "en")
+        #expect(text.contains("Diese Seite ist abgelaufen") && !text.contains("The <request>."))
         let faulty = try await stage.get("/oauth2/authorize/continue", headers: german)
         #expect(faulty.status == 400)
         #expect(try faulty.page.text.contains("kehren Sie zur App zurück"))
         let limited = try await stage.get("/oauth2/logout", headers: german)
         #expect(limited.status == 429 && limited.headers[.contentLanguage] == "de")
         #expect(try limited.page.text.contains("Zu viele Versuche. Warten Sie"))
+    }
+
+    @Test(arguments: [
+        ("CLIENT_UNKNOWN", "This app isn’t known here", true), ("CLIENT_DISABLED", "This app is switched off", false),
+        ("REQUEST_EXPIRED", "This page has expired", false), ("REDIRECT_INVALID", "The app asked for something", true),
+        ("REQUEST_INVALID", "The app asked for something", true), ("ANOTHER", "The app asked for something", true),
+    ])
+    func `A failed request of an app has words for users, and beside them those for developers`(
+        reason: String,
+        words: String,
+        hasDetail: Bool
+    ) async throws {
+        let stage = try OpenIDStage()
+        stage.authorize { ($0.failure.reason, $0.failure.description_p) = (reason, "The <b> is wrong.") }
+        let answer = try await stage.get("/oauth2/authorize?client_id=c", headers: [.acceptLanguage: "en"])
+        #expect(answer.status == 400 && answer.location == nil)
+        let page = try answer.page
+        #expect(page.text.contains(words) && page.text.contains("The <b> is wrong.") == hasDetail)
+        #expect(page["span"].map { $0 == ["lang": "en", "dir": "ltr"] } ?? !hasDetail)
     }
 }

@@ -42,6 +42,7 @@ enum AccountPage {
         let listed = try await visit.methods.listSessions(.init(), user)
         let parts = try [
             visit.notice,
+            NewSignIns.notice(listed.sessions, visit),
             listed.hasDeletesAt ? deletion(listed.deletesAt, visit) : "",
             profile(await me, visit),
             ProvidersPart.html(await providers, visit),

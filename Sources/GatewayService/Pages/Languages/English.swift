@@ -56,7 +56,7 @@ extension PageText {
           "appUnknown": "This app isn’t known here",
           "appUnknownText": "The address that brought you here belongs to no app that you can sign in to. Close this page and go back to the app.",
           "appOff": "This app is switched off",
-          "appOffText": "{client} can’t be used at the moment. You can close this page.",
+          "appOffText": "It can’t be used at the moment. You can close this page.",
           "appRequestFaulty": "The app asked for something that isn’t possible. Go back to it and try again. If it happens again, contact the people who make the app.",
           "forDevelopers": "For the app’s developers:",
 

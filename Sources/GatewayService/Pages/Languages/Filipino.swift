@@ -55,7 +55,7 @@ extension PageText {
           "appUnknown": "Hindi kilala rito ang app na ito",
           "appUnknownText": "Ang address na nagdala sa iyo rito ay hindi sa isang app kung saan ka puwedeng mag-sign in. Isara ang page na ito at bumalik sa app.",
           "appOff": "Naka-off ang app na ito",
-          "appOffText": "Hindi magagamit ang {client} sa ngayon. Puwede mong isara ang page na ito.",
+          "appOffText": "Hindi ito magagamit sa ngayon. Puwede mong isara ang page na ito.",
           "appRequestFaulty": "May hiniling ang app na hindi posible. Bumalik dito at subukan ulit. Kung mangyari ulit ito, makipag-ugnayan sa mga gumawa ng app.",
           "forDevelopers": "Para sa mga developer ng app:",
 

@@ -18,7 +18,7 @@ extension PageText {
           "lostTitle": "Wenn Sie sich nicht anmelden können",
           "lostOther": "Wenn Sie Ihrem Konto eine weitere Anmeldemöglichkeit hinzugefügt haben, verwenden Sie diese. Sie öffnet dasselbe Konto.",
           "lostDevice": "Wenn Sie auf einem anderen Gerät noch angemeldet sind, öffnen Sie dort Ihr Konto und fügen Sie eine weitere Anmeldemöglichkeit hinzu.",
-          "lostProvider": "Wenn Sie keinen Zugriff mehr auf das Konto haben, mit dem Sie sich anmelden, zum Beispiel Ihren Apple Account, stellen Sie ihn bei dessen Anbieter wieder her.",
+          "lostProvider": "Wenn Sie keinen Zugriff mehr auf das Konto haben, mit dem Sie sich anmelden, zum Beispiel Ihren Apple Account, stellen Sie den Zugriff bei dessen Anbieter wieder her.",
           "lostRecover": "{provider}-Konto wiederherstellen",
           "lostSupport": "Wenn nichts davon hilft, wenden Sie sich an uns.",
           "lostNoSupport": "Wenn nichts davon hilft, wenden Sie sich an die Betreiber der App.",
@@ -55,7 +55,7 @@ extension PageText {
           "appUnknown": "Diese App ist hier nicht bekannt",
           "appUnknownText": "Die Adresse, über die Sie hierher gelangt sind, gehört zu keiner App, bei der Sie sich anmelden können. Schließen Sie diese Seite und kehren Sie zur App zurück.",
           "appOff": "Diese App ist abgeschaltet",
-          "appOffText": "{client} kann zurzeit nicht verwendet werden. Sie können diese Seite schließen.",
+          "appOffText": "Sie kann zurzeit nicht verwendet werden. Sie können diese Seite schließen.",
           "appRequestFaulty": "Die App hat etwas angefordert, das nicht möglich ist. Kehren Sie zu ihr zurück und versuchen Sie es noch einmal. Wenn es wieder geschieht, wenden Sie sich an die Anbieter der App.",
           "forDevelopers": "Für die Entwickler der App:",
 

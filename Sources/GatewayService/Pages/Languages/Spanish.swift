@@ -55,7 +55,7 @@ extension PageText {
           "appUnknown": "Aquí no se conoce esta app",
           "appUnknownText": "La dirección que te ha traído hasta aquí no es de ninguna app en la que puedas iniciar sesión. Cierra esta página y vuelve a la app.",
           "appOff": "Esta app está desactivada",
-          "appOffText": "{client} no se puede usar en este momento. Puedes cerrar esta página.",
+          "appOffText": "No se puede usar en este momento. Puedes cerrar esta página.",
           "appRequestFaulty": "La app ha pedido algo que no es posible. Vuelve a ella e inténtalo de nuevo. Si se repite, ponte en contacto con sus responsables.",
           "forDevelopers": "Para los desarrolladores de la app:",
 
