@@ -119,7 +119,11 @@ struct Gateway: Sendable {
 
     /// What the metadata documents say of this gateway.
     private var metadata: ServerMetadata {
-        ServerMetadata(hasIntrospection: introspectionClients != nil, pages: signInPages)
+        ServerMetadata(
+            hasIntrospection: introspectionClients != nil,
+            pages: signInPages,
+            languages: languages.tags
+        )
     }
 
     /// The operations that the document and the page of methods list: introspection only where clients are configured for it, and none of

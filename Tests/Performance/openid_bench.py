@@ -17,10 +17,11 @@ import shutil
 import statistics
 import urllib.parse
 
+import envoy_peer
 import peers
 from processes import BenchError, cpu_and_waiting_ns, listening_port, resident_bytes, run, running
 from report import Bar, Figure
-from service_stack import service_stack
+from service_stack import claims_of, free_ports, service_stack
 
 REDIRECT = "http://127.0.0.1:51123/callback"
 FLOWS, PAGES = 200, 3_000
@@ -112,8 +113,25 @@ def _code(stack):
 def _redeem(visitor, stack, code, verifier):
     answer = visitor.expect(200, f"http://{stack.addresses['gateway']}/oauth2/token", {
         "grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT, "client_id": "demo", "code_verifier": verifier})
-    if "id_token" not in json.loads(answer):
+    tokens = json.loads(answer)
+    if "id_token" not in tokens:
         raise BenchError("a code gave no tokens")
+    return tokens
+
+
+def _check_envoy(options, scratch, stack, tokens):
+    """Envoy's jwt_authn, with what the discovery document says, takes an access token and refuses an ID token."""
+    metadata = stack.ask("gateway", "/.well-known/openid-configuration")
+    keys = stack.ask("gateway", urllib.parse.urlsplit(metadata["jwks_uri"]).path)
+    audience = claims_of(tokens["access_token"])["aud"]
+    with envoy_peer.serving(
+            options, scratch, free_ports(1)[0], issuer=metadata["issuer"], audience=audience, key_set=keys, has_cache=False) as target:
+        found = []
+        for name in ("access_token", "id_token"):
+            target.more_headers = [f"authorization: Bearer {tokens[name]}"]
+            found.append(target.status())
+    if found[0] == 401 or found[1] not in (401, 403):
+        raise BenchError(f"Envoy answered an access token with {found[0]} and an ID token with {found[1]}")
 
 
 def _cpu_us(process_ids):
@@ -153,7 +171,7 @@ def measure(options, scratch):
         visitor = Visitor(stack)
         for turn in range(options.rounds):
             units.append(signature_us(options))
-            _redeem(visitor, stack, *_code(stack))
+            first = _redeem(visitor, stack, *_code(stack))
             before = _cpu_us(process_ids)
             found = [_code(stack) for _ in range(FLOWS)]
             codes.append((_cpu_us(process_ids) - before) / FLOWS)
@@ -172,6 +190,11 @@ def measure(options, scratch):
             options.say(
                 f"OpenID {turn + 1}/{options.rounds}   code {codes[-1]:.0f} µs, tokens {tokens[-1]:.0f} µs, page {pages[-1]:.0f} µs, "
                 f"Go's page {gos[-1] if gos else 0:.0f} µs, a signature {units[-1]:.1f} µs")
+        try:
+            _check_envoy(options, scratch, stack, first)
+            notes.append("Envoy's jwt_authn, set up by the discovery document, took an access token and refused an ID token.")
+        except BenchError as error:
+            notes.append(f"Envoy: {error}")
         grown = _abandoned_mb(options, stack)
     return *_judge(codes, tokens, pages, gos, statistics.median(units), grown), sorted(set(notes)) + [
         "OpenID: processor time of gateway, identity and profile, without PostgreSQL's and the simulator's. A code takes four requests of "

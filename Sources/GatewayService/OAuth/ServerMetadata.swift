@@ -8,6 +8,8 @@ struct ServerMetadata: Sendable {
     let hasIntrospection: Bool
     /// The pages that sign in; nil without, and then there is no endpoint to sign in by.
     let pages: SignInPages?
+    /// The languages of the pages (BCP 47).
+    var languages: [String] = []
     /// The largest key set that is read, in bytes.
     private static let keySetBytesMax = 65_536
 
@@ -23,6 +25,7 @@ struct ServerMetadata: Sendable {
         if pages != nil {
             metadata.add(Self.endpoints(base))
             metadata["id_token_signing_alg_values_supported"] = .array(Self.algorithms(keySet).map { .string($0) })
+            metadata["ui_locales_supported"] = .array(languages.map { .string($0) })
             metadata.add(Self.capabilities)
         } else {
             // Left out, they would mean the authorization code grant.
@@ -121,7 +124,7 @@ extension OpenAPI.Schema {
                 "revocation_endpoint_auth_methods_supported", "id_token_signing_alg_values_supported",
                 "response_modes_supported",
                 "subject_types_supported", "code_challenge_methods_supported", "scopes_supported", "claims_supported",
-                "prompt_values_supported", "display_values_supported", "acr_values_supported", "claim_types_supported",
+                "prompt_values_supported", "display_values_supported", "ui_locales_supported", "acr_values_supported", "claim_types_supported",
                 "token_endpoint_auth_signing_alg_values_supported",
                 "revocation_endpoint_auth_signing_alg_values_supported",
             ].map { .optional($0, names) }

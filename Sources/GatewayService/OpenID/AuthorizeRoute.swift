@@ -154,7 +154,9 @@ enum AuthorizeRoute {
         call.request = completion.request
         call.profile = isComplete ? .complete : .incomplete
         let outcome = try await parts.oauth.authorize(call, options: parts.options(request, context)).outcome
-        guard case .answer(let answer) = outcome else { throw Problem.internalError(cause: NoOutcome()) }
+        guard case .answer(let answer) = outcome else {
+            return Response(status: .seeOther, headers: [.location: continueAddress(completion.request)])
+        }
         return ClientRedirect.response(answer, in: visit.text)
     }
 
