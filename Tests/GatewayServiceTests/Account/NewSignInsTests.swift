@@ -35,7 +35,7 @@ struct NewSignInsTests {
         #expect(NewSignIns.devices(others, seenMilliseconds: seen, nowMilliseconds: now).isEmpty, "no current session")
     }
 
-    @Test func `The account's page tells of them until the user says that it was them`() async throws {
+    @Test func `The account's page names them until the user says that it was them`() async throws {
         let account = try AccountStage()
         let now = WatchClock.nowSeconds * 1000
         account.stage.gateway.stubs.identity.set { answers in
