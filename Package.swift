@@ -45,9 +45,17 @@ func library(
     _ name: String,
     _ dependencies: [Target.Dependency] = [],
     exclude: [String] = [],
+    embeds: String? = nil,
     isHot: Bool = false
 ) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict + (isHot ? unchecked : []))
+    .target(
+        name: name,
+        dependencies: dependencies,
+        exclude: exclude,
+        // Files of pages: a part of the program, which needs no folder beside it.
+        resources: embeds.map { [.embedInCode($0)] } ?? [],
+        swiftSettings: strict + (isHot ? unchecked : [])
+    )
 }
 
 /// In place of the C library's: calls in flight free more blocks of a size at once than its caches of seven hold, which
@@ -153,6 +161,7 @@ let package = Package(
         library("SessionVerifier", ["API", "JOSE", "RPC", lifecycle]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
+        library("WebPages", ["HTTPJSON", "JOSE", httpTypes], embeds: "Files"),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
@@ -203,15 +212,16 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes,
-                logging,
-                protobuf,
-            ]
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages",
+                httpTypes, logging, protobuf,
+            ],
+            embeds: "Files"
         ),
         library(
             "ProviderSimulator",
-            ["HTTPJSON", "JOSE", "OutgoingHTTP", "RPCTransport", "ServiceKit", httpTypes, logging],
-            exclude: ["README.md"]
+            ["HTTPJSON", "JOSE", "OutgoingHTTP", "RPCTransport", "ServiceKit", "WebPages", httpTypes, logging],
+            exclude: ["README.md"],
+            embeds: "Files"
         ),
         library("LocalStack", ["JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
@@ -454,9 +464,10 @@ let package = Package(
             [
                 "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE",
                 "RPC",
-                "RPCTransport", "ServiceKit", "TestCertificates", "TestWaits", httpTypes, logging, protobuf,
+                "RPCTransport", "ServiceKit", "TestCertificates", "TestWaits", "WebPages", httpTypes, logging, protobuf,
             ]
         ),
+        tests("WebPagesTests", ["HTTPClients", "HTTPJSON", "WebPages", httpTypes, logging]),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
         tests("LocalStackTests", ["JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),
         tests(

@@ -6,6 +6,7 @@ import Logging
 import RPC
 import RPCTransport
 import ServiceKit
+import WebPages
 
 /// The edge between phones and services: every route, over three channels.
 struct Gateway: Sendable {
@@ -20,8 +21,8 @@ struct Gateway: Sendable {
     let dialects: DialectSettings
     /// Who may ask about tokens; nil where nobody may, and then there is no route for it.
     let introspectionClients: IntrospectionClients?
-    /// The address that the page of methods shows where a request says none; nil where there is no such page.
-    let methodsPageAddress: String?
+    /// The page of development; nil where there is none.
+    let home: DevelopmentHome?
     /// What routes and RPCs answer by.
     let methods: AppMethods
     /// The unary RPCs, and the routes made of them.
@@ -37,7 +38,7 @@ struct Gateway: Sendable {
         languages: PageLanguages = .builtIn,
         dialects: DialectSettings = .init(),
         introspectionClients: IntrospectionClients? = nil,
-        methodsPageAddress: String? = nil,
+        home: DevelopmentHome? = nil,
         avatars: AvatarAddress = .init(),
         watchLimits: GroupWatches.Limits = .init(),
         readinessWait: Duration = ReadinessCache.wait,
@@ -51,7 +52,7 @@ struct Gateway: Sendable {
         self.languages = languages
         self.dialects = dialects
         self.introspectionClients = introspectionClients
-        self.methodsPageAddress = methodsPageAddress
+        self.home = home
         readiness = ReadinessCache(backends.probes, wait: readinessWait)
         methods = AppMethods(
             identity: backends.identity,
@@ -97,7 +98,7 @@ struct Gateway: Sendable {
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
         ]
-        endpoints += table.all.compactMap { AppRoute($0)?.endpoint(methods.authentication) }
+        endpoints += appRoutes.map { $0.endpoint(methods.authentication) }
         if let webSignIn {
             endpoints += [
                 BeginAppleByWebRoute.endpoint(authentication, webSignIn),
@@ -117,6 +118,9 @@ struct Gateway: Sendable {
         return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
     }
 
+    /// The routes of methods.
+    var appRoutes: [AppRoute] { table.all.compactMap(AppRoute.init) }
+
     /// What the metadata documents say of this gateway.
     private var metadata: ServerMetadata {
         ServerMetadata(
@@ -126,13 +130,30 @@ struct Gateway: Sendable {
         )
     }
 
-    /// The operations that the document and the page of methods list: introspection only where clients are configured for it, and none of
+    /// The operations that the document and the page of development list: introspection only where clients are configured for it, and none of
     /// OpenID Connect, whose endpoints the metadata describes and libraries call.
     private func described(_ endpoints: [Endpoint]) -> [OpenAPI.Operation] {
         endpoints.map(\.operation).filter {
             (introspectionClients != nil || $0.id != IntrospectTokenRoute.operation.id)
                 && !OpenIDParts.hasRoute(at: $0.path)
         }
+    }
+
+    /// What answers `GET /`, and the files of pages.
+    private func pages(describing operations: [OpenAPI.Operation]) -> [Route] {
+        var routes: [Route] = []
+        if signInPages != nil || home != nil { routes += PageAsset.allCases.map(\.route) + [PageFile.icon.route] }
+        if let signInPages {
+            let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods, languages: languages)
+            routes += parts.pageRoutes + [ColorStyleRoute.route]
+        }
+        if let home {
+            let page = HomePage(operations, routes: appRoutes, settings: home, pages: signInPages)
+            routes += [page.route] + HomePage.files.map(\.route)
+        } else if signInPages != nil {
+            routes.append(AccountRedirect.route)
+        }
+        return routes
     }
 
     /// The RPCs that apps may call.
@@ -174,13 +195,7 @@ struct Gateway: Sendable {
         let hasSignInPages = signInPages != nil
         let endpoints = endpoints
         var routes = endpoints.map(\.route)
-        if let methodsPageAddress {
-            routes.append(MethodsPage(described(endpoints), address: methodsPageAddress).route)
-        }
-        if let signInPages {
-            let parts = OpenIDParts(pages: signInPages, oauth: backends.oauth, methods: methods, languages: languages)
-            routes += parts.pageRoutes + PageAsset.allCases.map(\.route) + [ColorStyleRoute.route]
-        }
+        routes += pages(describing: described(endpoints))
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)

@@ -75,7 +75,7 @@ public struct GatewayServer: ProgramServer {
             languages: settings.languages,
             dialects: settings.dialects,
             introspectionClients: settings.introspectionClients,
-            methodsPageAddress: settings.methodsPageAddress,
+            home: settings.home,
             avatars: settings.avatars,
             watchLimits: settings.watchLimits
         )

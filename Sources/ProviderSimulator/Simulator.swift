@@ -24,13 +24,17 @@ enum Simulator {
 
     /// The request handler over a store.
     ///
-    /// - Parameter http: the client for messages to backends; nil to send none.
+    /// - Parameters:
+    ///   - http: the client for messages to backends; nil to send none.
+    ///   - crossOrigin: the pages of other origins that may call it; nil for none.
     static func handler(
         _ store: SimulatorStore,
         http: (any OutgoingClient)? = nil,
+        crossOrigin: CrossOrigin? = nil,
         logger: Logger
     ) -> RouteHandler {
         var configuration = RouteHandler.Configuration(limits: limits)
+        configuration.crossOrigin = crossOrigin
         // The path of Facebook's key set has a trailing slash.
         configuration.takesTrailingSlash = true
         return RouteHandler(routes: routes(store, http), configuration: configuration, logger: logger)

@@ -25,9 +25,16 @@ public struct SimulatorServer: ProgramServer {
             + "of other apps are not checked."
     )
 
+    static let origins = ConfigurationKey.optionalList(
+        "VESTIBULE_SIMULATOR_ORIGINS",
+        help:
+            "The origins of web pages that may call the simulator (CORS), each exactly as browsers write it, such as "
+            + "http://localhost:3000. They can sign in as anyone. Without it, no page of another origin may."
+    )
+
     /// All configuration keys that it reads.
     public static let configurationKeys: [any AnyConfigurationKey] =
-        [listen, stateFile, clientsFile, SharedKeys.drainLimit] + SharedKeys.log
+        [listen, stateFile, clientsFile, origins, SharedKeys.drainLimit] + SharedKeys.log
 
     /// The health check.
     public static let healthQuestion = HealthQuestion.http(path: "/healthz")
@@ -41,7 +48,8 @@ public struct SimulatorServer: ProgramServer {
 
     /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
     ///
-    /// - Throws: `HTTPListenError` if the address is taken; an error of the state file or the clients file.
+    /// - Throws: `HTTPListenError` if the address is taken; an error of the state file or the clients file;
+    ///   `ConfigurationErrors` for origins that are none.
     public func serve() async throws {
         let signals = ShutdownSignals()
         try await serve(stop: { await signals.first() })
@@ -53,6 +61,7 @@ public struct SimulatorServer: ProgramServer {
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
         let address = configuration[Self.listen]
+        let crossOrigin = try crossOrigin
         let store = try SimulatorStore(
             file: configuration[Self.stateFile].map(StateFile.init(path:)),
             clients: try configuration[Self.clientsFile].map(ClientsFile.read) ?? ClientRegistry(),
@@ -67,9 +76,25 @@ public struct SimulatorServer: ProgramServer {
         let logger = Logger(label: Self.programName)
         try await withEventLoopGroup(loopCount: 1, name: Self.programName) { group in
             let http = HTTPSClient(userAgent: "vestibule-simulator", group: group)
-            let handler = Simulator.handler(store, http: http, logger: logger)
+            let handler = Simulator.handler(store, http: http, crossOrigin: crossOrigin, logger: logger)
             let server = HTTPServer(handler, configuration: edge, group: group, logger: logger)
             try await server.run(stop: stop, onListening: onListening)
+        }
+    }
+
+    /// The pages of other origins that may call.
+    private var crossOrigin: CrossOrigin? {
+        get throws(ConfigurationErrors) {
+            guard let origins = configuration[Self.origins] else { return nil }
+            guard origins.count <= CrossOrigin.originsMax, origins.allSatisfy(CrossOrigin.isOrigin) else {
+                let fault = ConfigurationError(
+                    key: Self.origins.name,
+                    problem:
+                        "must hold at most \(CrossOrigin.originsMax) origins as browsers write them: scheme, host and port, no path"
+                )
+                throw ConfigurationErrors([fault])
+            }
+            return CrossOrigin(origins: origins, requestFields: ["content-type"])
         }
     }
 }

@@ -134,6 +134,13 @@ actor SimulatorStore {
         fileClients.all(provider, clientID) + state.clients.all(provider, clientID)
     }
 
+    /// The ids of a provider's clients, as they were first registered.
+    func clientIDs(_ provider: Provider) -> [String] {
+        var seen: Set<String> = []
+        return (fileClients.clients + state.clients.clients)
+            .filter { $0.provider == provider && seen.insert($0.clientID).inserted }.map(\.clientID)
+    }
+
     /// Registers a client. Returns false if there is no room for more.
     func register(_ client: RegisteredClient) throws -> Bool {
         var isKept = false

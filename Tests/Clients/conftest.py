@@ -11,9 +11,12 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 # The stack and its clients are those of the tests of the whole system.
 sys.path.append(str(TESTS / "EndToEnd"))
 # Before they are imported, so that their asserts tell what they found.
-pytest.register_assert_rewrite("app", "http_client", "process_table", "stack", "tokens", "phone", "shapes", "swift_program")
+pytest.register_assert_rewrite("app", "http_client", "process_table", "stack", "tokens", "phone", "shapes", "browser_pages", "swift_program")
+
+from playwright.sync_api import sync_playwright
 
 import process_table
+from browser_pages import Window, launched
 from cutting_proxy import CuttingProxy
 from parts import Parts
 from phone import Phone
@@ -27,6 +30,27 @@ def pytest_configure(config):
         if name not in os.environ:
             raise pytest.UsageError(f"{name} is not set; Tests/Clients/run.sh does")
     binaries()
+
+
+@pytest.fixture(scope="session")
+def playwright():
+    """There can be one alone at a time."""
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright):
+    with launched(playwright) as browser:
+        yield browser
+
+
+@pytest.fixture
+def window(browser, look):
+    """A window of a look: see `browser_pages.LOOKS`."""
+    window = Window(browser, look)
+    yield window
+    window.close()
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,8 @@ def test_it_says_what_runs_where(stack):
         assert f"grpc://{stack.addresses[name]}" in stack.output
     assert str(stack.folder / "logs") in stack.output and str(stack.folder / "postgres") in stack.output
     assert "Ctrl-C" in stack.output
-    assert f"Methods: http://{stack.addresses['gateway']}/ " in stack.output
+    assert f"Vestibule is ready: http://{stack.addresses['gateway']}/ " in stack.output
+    assert f"Simulator: http://{stack.addresses['simulator']}/ " in stack.output
 
 
 def test_the_printed_lines_work_when_pasted(stack):

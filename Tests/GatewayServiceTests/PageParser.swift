@@ -1,6 +1,6 @@
 import Testing
 
-/// What stands in a page of ours, read as a browser would: tags with attributes in quotes, and text between them. Anything that
+/// What stands in a page of ours, read as a browser would: tags with attributes in quotes or without a value, and text between them. Anything that
 /// our pages do not consist of is a fault.
 struct PageParser {
     struct Malformed: Error, CustomStringConvertible {
@@ -18,11 +18,9 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "form", "h1", "h2", "h3",
-        "head", "html",
-        "img", "input", "label", "li", "link", "main", "meta", "nav", "noscript", "p", "picture", "pre", "script",
-        "section",
-        "source", "span", "strong", "summary", "time", "title", "ul",
+        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "fieldset", "form", "h1", "h2", "h3", "head",
+        "header", "html", "img", "input", "label", "legend", "li", "link", "main", "meta", "nav", "noscript", "ol", "option",
+        "output", "p", "picture", "pre", "script", "section", "select", "source", "span", "strong", "summary", "time", "title", "ul",
     ]
 
     init(_ html: String) throws {
@@ -79,11 +77,14 @@ struct PageParser {
         var rest = tag.dropFirst(name.count)
         var attributes: [String: String] = [:]
         while !rest.isEmpty {
-            guard rest.hasPrefix(" "), let equals = rest.firstIndex(of: "=") else {
-                throw Malformed(description: "<\(tag)>")
+            guard rest.hasPrefix(" ") else { throw Malformed(description: "<\(tag)>") }
+            let key = String(rest.dropFirst().prefix { $0 != "=" && $0 != " " })
+            rest = rest.dropFirst(1 + key.count)
+            guard rest.hasPrefix("=") else {
+                attributes[key] = ""
+                continue
             }
-            let key = String(rest[..<equals].dropFirst())
-            rest = rest[equals...].dropFirst()
+            rest = rest.dropFirst()
             guard rest.first == "\"", let close = rest.dropFirst().firstIndex(of: "\"") else {
                 throw Malformed(description: "<\(tag)>")
             }

@@ -42,6 +42,9 @@ struct StackPlanTests {
         }
         #expect(environment["VESTIBULE_REFLECTION"] == "true")
         #expect(environment["VESTIBULE_GATEWAY_METHODS_PAGE"] == "true")
+        // The page signs in by the simulator, which lets no other page in.
+        #expect(environment["VESTIBULE_GATEWAY_SIMULATOR_URL"] == "http://127.0.0.1:7080")
+        #expect(environment["VESTIBULE_SIMULATOR_ORIGINS"] == "http://127.0.0.1:8080,http://localhost:8080")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 

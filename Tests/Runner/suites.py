@@ -54,7 +54,7 @@ CHECKS = [
 
 #: End-to-end tests of a part that has Swift tests, too.
 END_TO_END = {
-    "gateway": ["test_app_api", "test_bad_requests", "test_description", "test_methods_page", "test_limits"],
+    "gateway": ["test_app_api", "test_bad_requests", "test_description", "test_home_page", "test_limits"],
     "identity": ["test_sign_in", "test_bad_tokens", "test_session_list", "test_linking"],
     "invites": ["test_groups", "test_group_management", "test_invitations"],
     "profile": ["test_profile", "test_avatars"],

@@ -21,6 +21,7 @@ import language_rules
 import migration_rules
 import page_rules
 import proto_rules
+import script_rules
 import service_rules
 import swift_rules
 from source_text import SourceFile
@@ -61,6 +62,7 @@ def check_file(file, root):
     yield from import_rules.check(file)
     yield from migration_rules.check(file)
     yield from proto_rules.check(file)
+    yield from script_rules.check(file)
 
 
 def main(arguments):

@@ -35,9 +35,17 @@ extension GatewayKeys {
         "VESTIBULE_GATEWAY_METHODS_PAGE",
         default: false,
         help:
-            "For development: whether GET / returns a page that lists the methods and routes, each "
-            + "with a curl line, and whether the log names VESTIBULE_GATEWAY_ORIGINS when a preflight "
+            "For development: whether GET / returns a page that signs people in by the simulator and has all methods and "
+            + "routes, each with a form and a curl line, and whether the log names VESTIBULE_GATEWAY_ORIGINS when a preflight "
             + "request of another origin is rejected."
+    )
+
+    static let simulatorURL = ConfigurationKey.optionalURL(
+        "VESTIBULE_GATEWAY_SIMULATOR_URL",
+        help:
+            "For development: the origin of the provider simulator by which the page of VESTIBULE_GATEWAY_METHODS_PAGE "
+            + "signs people in, such as http://127.0.0.1:7080. The simulator must allow the gateway's origin "
+            + "(VESTIBULE_SIMULATOR_ORIGINS)."
     )
 
     static let signInPages = ConfigurationKey.bool(
@@ -62,6 +70,6 @@ extension GatewayKeys {
     )
 
     static let browsers: [any AnyConfigurationKey] = [
-        publicURL, origins, appURLs, appleWithoutState, methodsPage, signInPages, languagesFolder, supportURL,
+        publicURL, origins, appURLs, appleWithoutState, methodsPage, simulatorURL, signInPages, languagesFolder, supportURL,
     ]
 }

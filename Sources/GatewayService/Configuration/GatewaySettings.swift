@@ -20,8 +20,8 @@ struct GatewaySettings: Sendable {
     let signInPages: SignInPages?
     /// The languages of the pages.
     let languages: PageLanguages
-    /// The address that the page of methods shows where a request says none; nil where there is no such page.
-    let methodsPageAddress: String?
+    /// The page of development; nil where there is none.
+    let home: DevelopmentHome?
     /// Where uploaded avatars are, and how large they may be.
     let avatars: AvatarAddress
     /// How many may watch their groups.
@@ -35,6 +35,7 @@ struct GatewaySettings: Sendable {
         let webSignIn = WebSignIn.read(configuration, &faults)
         let signInPages = SignInPages.read(configuration, &faults)
         languages = PageLanguages.read(configuration, &faults)
+        let home = DevelopmentHome.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
         let introspectionClients = faults.collect { () throws(ConfigurationErrors) in
             guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }
@@ -45,12 +46,11 @@ struct GatewaySettings: Sendable {
         var routes = RouteHandler.Configuration(limits: edge.limits)
         routes.strictTransportSeconds = Self.strictTransportSeconds(configuration)
         routes.crossOrigin = crossOrigin
-        let showsMethods = configuration[GatewayKeys.methodsPage]
-        routes.crossOriginSetting = showsMethods ? GatewayKeys.origins.name : nil
+        routes.crossOriginSetting = home == nil ? nil : GatewayKeys.origins.name
         self.routes = routes
         self.webSignIn = webSignIn
         self.signInPages = signInPages
-        methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
+        self.home = home
         avatars = AvatarAddress(
             publicURL: configuration[GatewayKeys.publicURL] ?? "",
             bytesMax: configuration[SharedKeys.avatarBytes]

@@ -1,4 +1,4 @@
-/// A call that a shell can make, as ``MethodsPage`` shows it.
+/// A call that a shell can make, as ``HomePage`` shows it.
 struct CallExample: Sendable {
     /// Path and query. `$NAME` stands for a variable of the shell.
     let target: String

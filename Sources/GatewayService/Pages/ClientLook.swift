@@ -1,4 +1,5 @@
 import HTTPJSON
+import WebPages
 
 /// The look of a client on the pages for its users: its logo and its colour, of its entry.
 struct ClientLook: Sendable {

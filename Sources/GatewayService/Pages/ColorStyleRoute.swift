@@ -1,6 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import WebPages
 
 /// `GET /pages/color/{color}.css`: the style of a client's colour. It follows from the colour alone, so a page needs no style of its
 /// own, which the policy would refuse.
@@ -18,7 +19,7 @@ enum ColorStyleRoute {
                 throw Problem(.notFound, code: "ROUTE_NOT_FOUND", detail: "There is no such style.")
             }
             let isCurrent = request.uri.query == "v=\(version)"
-            return PageAsset.response(text(color), type: "text/css; charset=utf-8", isCurrent: isCurrent)
+            return PageFile.response(Array(text(color).utf8), .style, isCurrent: isCurrent)
         }
     )
 

@@ -4,15 +4,17 @@ import HTTPTypes
 import JOSE
 import RPC
 
-/// The lines of a method of the public API on ``MethodsPage``: its call by Connect in JSON, and by its route. Both are made of the
+/// The lines of a method of the public API on ``HomePage``: its call by Connect in JSON, and by its route. Both are made of the
 /// example in its proto.
 struct MethodExample: Sendable {
     /// Every method but streams, which a shell can't read.
     static let all = AppCallMetrics.methods.filter { $0.kind == .unary }.map { MethodExample($0) }
 
     let method: MethodDescriptor
-    private let described: AppDescription.Method
-    private let example: JSONObject
+    /// What the protos say of it.
+    let described: AppDescription.Method
+    /// The example, with the names of routes.
+    let example: JSONObject
 
     init(_ method: MethodDescriptor) {
         self.method = method

@@ -1,5 +1,6 @@
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// A page for people: a card with a heading. Style and script come from the gateway's own files, and nothing else may be loaded, run
 /// or framed.
@@ -42,6 +43,7 @@ struct Page: Sendable {
             <meta name="color-scheme" content="light dark">
             <title>\(title)</title>
             <link rel="stylesheet" href="\(PageAsset.style.address)">\(look.style)
+            <link rel="icon" type="image/svg+xml" href="\(PageFile.icon.address)">
             <script type="module" src="\(PageAsset.script.address)"></script>
             </head>
             <body>

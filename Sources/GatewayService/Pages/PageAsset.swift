@@ -1,6 +1,5 @@
 import HTTPJSON
-import HTTPTypes
-import JOSE
+import WebPages
 
 /// A file that the pages load.
 enum PageAsset: CaseIterable, Sendable {
@@ -11,56 +10,35 @@ enum PageAsset: CaseIterable, Sendable {
     case google
     case facebook
 
-    /// How long a browser keeps a file whose address has its hash, in seconds.
-    private static let maxAgeSeconds = 31_536_000
-
     /// The path and a query with the file's hash, so that a new file has a new address.
-    var address: String { Self.addresses[self] ?? path }
+    var address: String { file.address }
 
-    /// The file's route. It is in no description, since only the pages load it.
-    var route: Route {
-        Route(.get, path, isForOtherOrigins: false, atOnce: { request, _ in response(query: request.uri.query) })
-    }
+    /// The file's route.
+    var route: Route { file.route }
 
-    private func response(query: String?) -> Response {
-        // Under an old address there may be an old file somewhere, and it is kept by nobody.
-        let isCurrent = query.map { "\(path)?\($0)" == address } ?? false
-        return Self.response(text, type: type, isCurrent: isCurrent)
-    }
+    /// The file.
+    var file: PageFile { Self.files[self] ?? PageFile(name, kind, Array(text.utf8)) }
 
-    /// A file that a page loads. An SVG that is opened by itself can load and run nothing.
-    ///
-    /// - Parameter isCurrent: whether the address that was asked for is that of this text alone.
-    static func response(_ text: String, type: String, isCurrent: Bool) -> Response {
-        let headers: HTTPFields = [
-            .contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
-            .cacheControl: isCurrent ? "public, max-age=\(maxAgeSeconds), immutable" : "no-cache",
-        ]
-        return Response(status: .ok, headers: headers, body: ResponseBody(text))
-    }
-
-    private static let addresses = Dictionary(
-        uniqueKeysWithValues: allCases.map { asset in
-            (asset, "\(asset.path)?v=\(Base64URL.encode(SHA256.hash(asset.text).prefix(12)))")
-        }
+    private static let files = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, PageFile($0.name, $0.kind, Array($0.text.utf8))) }
     )
 
-    private var path: String {
+    private var name: String {
         switch self {
-        case .style: "/pages/style.css"
-        case .script: "/pages/page.js"
-        case .appleWhite: "/pages/apple-white.svg"
-        case .appleBlack: "/pages/apple-black.svg"
-        case .google: "/pages/google.svg"
-        case .facebook: "/pages/facebook.svg"
+        case .style: "style.css"
+        case .script: "page.js"
+        case .appleWhite: "apple-white.svg"
+        case .appleBlack: "apple-black.svg"
+        case .google: "google.svg"
+        case .facebook: "facebook.svg"
         }
     }
 
-    private var type: String {
+    private var kind: PageFile.Kind {
         switch self {
-        case .style: "text/css; charset=utf-8"
-        case .script: "text/javascript; charset=utf-8"
-        case .appleWhite, .appleBlack, .google, .facebook: "image/svg+xml"
+        case .style: .style
+        case .script: .script
+        case .appleWhite, .appleBlack, .google, .facebook: .image
         }
     }
 

@@ -10,7 +10,11 @@ enum DevelopmentClients {
         "clients": [
             [
                 "id": .string(clientID), "name": "Demo",
-                "redirect_uris": ["http://127.0.0.1/callback", "http://[::1]/callback", "com.example.demo:/callback"],
+                "redirect_uris": [
+                    "http://127.0.0.1/callback", "http://[::1]/callback", "com.example.demo:/callback",
+                    // The gateway's own page of development.
+                    "http://127.0.0.1/", "http://[::1]/",
+                ],
                 "post_logout_redirect_uris": ["http://127.0.0.1/"],
             ]
         ]

@@ -88,6 +88,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_ACCOUNT_BURST": "1000000",
             "VESTIBULE_GATEWAY_CHANGES_PER_SECOND": "1000000",
             "VESTIBULE_GATEWAY_CHANGES_BURST": "1000000",
+            "VESTIBULE_GATEWAY_SIMULATOR_URL": simulatorURL,
+            "VESTIBULE_SIMULATOR_ORIGINS": Self.ownOrigins(configuration[StackKeys.gateway]).joined(separator: ","),
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_SIMULATOR_CLIENTS_FILE": folder.simulatorClients,
             "VESTIBULE_IDENTITY_KEYS_FOLDER": folder.keys.own.path,
@@ -185,9 +187,16 @@ struct StackPlan: Sendable {
         return defaults
     }
 
+    /// The origins by which browsers of this machine have the gateway's page.
+    private static func ownOrigins(_ address: HostPort) -> [String] {
+        let reachable = address.reachable
+        return Set([reachable.host, "127.0.0.1", "localhost"]).sorted()
+            .map { "http://\(HostPort(host: $0, port: reachable.port))" }
+    }
+
     /// A line about the features beside the plain routes.
     private var extras: String {
-        var parts = ["Methods: \(gatewayURL)/", "Simulator: \(simulatorURL)/"]
+        var parts = ["Simulator: \(simulatorURL)/"]
         if !isOpennessGiven { parts.append("New groups: open (\(Self.openness)), since numbers aren't proven here") }
         if !configuration.isGiven(Self.providersFile) {
             parts.append("Providers: \(StackFolder.shown(folder.providers))")
@@ -213,10 +222,11 @@ struct StackPlan: Sendable {
         let json = "-H 'content-type: application/json'"
         return """
 
-            Vestibule is ready. Logs: \(StackFolder.shown(folder.logs))   Data: \(StackFolder.shown(folder.database))   Stop: Ctrl-C
+            Vestibule is ready: \(gatewayURL)/ signs you in by one click, and has every method with a form.
+            Logs: \(StackFolder.shown(folder.logs))   Data: \(StackFolder.shown(folder.database))   Stop: Ctrl-C
             \(extras)
 
-            To sign in with the simulated Apple and see your account, paste these in order:
+            In a shell, sign in with the simulated Apple and see your account: paste these in order.
 
             TOKEN=$(curl -sS \(simulator)/control/apple/sign-in \(json) -d \
             '{"client_id":"\(Self.appleClientID)","nonce":"\(nonceHash)","person":{"email":"someone@example.com","given_name":"Some","family_name":"One"}}' \

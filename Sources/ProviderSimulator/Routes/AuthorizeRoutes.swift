@@ -13,7 +13,7 @@ enum AuthorizeRoutes {
                 .of(provider, "authorize", store, .get, path) { request, _ in
                     let fields = try? TokenRoutes.query(request)
                     return try await answer(request, fields, provider) { authorization, _ in
-                        ChoicePage.response(authorization, people: await store.recentPeople(provider))
+                        ChoicePage.response(authorization, people: await store.people(provider))
                     }
                 },
                 .of(provider, "authorize", store, .post, path) { request, context in
@@ -55,7 +55,7 @@ enum AuthorizeRoutes {
             let word = provider == .apple ? "user_cancelled_authorize" : "access_denied"
             return back([("error", word)], authorization, request)
         }
-        let people = await store.recentPeople(provider)
+        let people = await store.people(provider)
         let person: Person
         if let subject = fields["sub"], let known = people.first(where: { $0.subject == subject }) {
             person = known

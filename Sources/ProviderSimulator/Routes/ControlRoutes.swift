@@ -1,6 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import WebPages
 
 /// The routes by which tests and developers control the simulator, and the page at its root.
 enum ControlRoutes {
@@ -23,11 +24,12 @@ enum ControlRoutes {
             },
             Route(.get, "/control/counts") { _, _ in .json(await store.callCounts()) },
             Route(.post, "/control/counts/reset") { _, _ in .json(await store.callCounts(isReset: true)) },
+            Route(.get, "/control/people") { _, _ in .json(await store.everybody()) },
             Route(.get, "/healthz") { _, _ in .json(["status": "ok"]) },
-            Route(.get, "/") { request, _ in
-                HomePage.response(listeningAt: request.authority ?? "127.0.0.1:7080")
+            Route(.get, "/", isForOtherOrigins: false) { request, _ in
+                HomePage.response(authority: request.authority ?? "", people: await store.everybody())
             },
-        ]
+        ] + HomePage.files.map(\.route)
     }
 
     private static func clients(_ store: SimulatorStore, _ provider: Provider) -> Route {

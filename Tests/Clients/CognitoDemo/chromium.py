@@ -3,11 +3,10 @@
 import contextlib
 import functools
 import http.server
-import os
 import pathlib
 import threading
 
-from playwright.sync_api import sync_playwright
+from browser_pages import launched
 
 WEB_APP = pathlib.Path(__file__).parent / "WebApp"
 # Where the demo has its web app and its backend. Chromium finds our ports under these names, so that nothing in the app or in
@@ -32,20 +31,13 @@ class WebServer(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def chromium(gateway, *more_mappings):
+def chromium(playwright, gateway, *more_mappings):
     """A browser for which the gateway is the demo's backend."""
-    with WebServer() as server, sync_playwright() as playwright:
+    with WebServer() as server:
         ours = f"127.0.0.1:{server.server_port}"
         rules = [
             *more_mappings, f"MAP {BACKEND} {gateway}",
             *(f"MAP {origin.removeprefix('http://')} {ours}" for origin in (WEB_APP_ORIGIN, FOREIGN_ORIGIN))]
-        # A sandbox of its own Chromium makes as a user only.
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(
-            executable_path=os.environ["CHROMIUM"],
-            args=[*sandbox, f"--host-resolver-rules={', '.join(rules)}"])
-        try:
+        with launched(playwright, f"--host-resolver-rules={', '.join(rules)}") as browser:
             yield browser
-        finally:
-            browser.close()
-            server.shutdown()
+        server.shutdown()

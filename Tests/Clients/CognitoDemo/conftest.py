@@ -17,8 +17,8 @@ def backend(stack):
 
 
 @pytest.fixture(scope="package")
-def browser(backend):
-    with chromium(backend.address) as browser:
+def browser(playwright, backend):
+    with chromium(playwright, backend.address) as browser:
         yield browser
 
 

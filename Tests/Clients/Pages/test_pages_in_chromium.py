@@ -5,33 +5,25 @@ window, and the browser's console stays empty. The pictures are kept under `.bui
 """
 
 import contextlib
-import os
-import pathlib
 import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from app import Person
+from browser_pages import MILLISECONDS, PICTURES, TAGS, launched
 
-PICTURES = pathlib.Path(__file__).resolve().parents[3] / ".build/pages"
 WIDTHS = {390: 844, 1280: 900}
 # The narrowest window: nothing may stick out of it.
 NARROWEST = 320
-# For a wait of the browser; nothing takes that long.
-MILLISECONDS = 30_000
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+RULES = {"runOnly": TAGS}
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        # A sandbox of its own Chromium makes as a user only.
-        browser = playwright.chromium.launch(
-            executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"] if os.geteuid() == 0 else [])
+def chromium(playwright):
+    with launched(playwright) as browser:
         yield browser
-        browser.close()
 
 
 class Window:

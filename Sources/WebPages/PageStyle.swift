@@ -1,10 +1,11 @@
 /// The look of the pages: a card in the middle, in the fonts of the system, light or dark as the user has it.
-enum PageStyle {
+public enum PageStyle {
     /// The background of the card, by the user's color scheme.
-    static let lightCard = PageColor.white
-    static let darkCard = PageColor(red: 0x1d, green: 0x1d, blue: 0x22)
+    public static let lightCard = PageColor.white
+    public static let darkCard = PageColor(red: 0x1d, green: 0x1d, blue: 0x22)
 
-    static let text = """
+    /// The style sheet.
+    public static let text = """
         :root {
           color-scheme: light dark;
           --page: #f4f4f6; --card: #\(lightCard.digits); --text: #1b1b1f; --quiet: #55555f; --line: #d0d0d8;

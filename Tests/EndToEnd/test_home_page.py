@@ -11,6 +11,7 @@ import pytest
 import process_table
 import tokens
 from app import APPLE_CLIENT, GOOGLE_CLIENT, LINK_SECONDS, Person, letters
+from other_gateway import another_gateway
 
 PHOTO = (pathlib.Path(__file__).resolve().parents[1] / "ImagesTests/Files/baseline.jpeg").read_bytes()
 # What a provider tells, by the route that takes it: of which app, what, and who makes it.
@@ -26,15 +27,17 @@ STREAM = "GET /me/events"
 def page(stack):
     answer = stack.client().get("/")
     assert answer.status == 200 and answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    assert "<script" not in answer.content.decode()
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    # The gateway and the simulator, and no other origin.
+    assert f"; connect-src 'self' http://{stack.addresses['simulator']};" in policy and policy.count("http") == 1
     return answer.content.decode()
 
 
 def examples(page):
-    """Each heading with its line."""
-    found = re.findall(r"<h3>(.*?)</h3>\n<p>.*?</p>\n<pre>(.*?)</pre>", page)
-    assert len(found) == page.count("<h3>") == page.count("<pre>")
+    """Each call with its line."""
+    found = re.findall(r'<pre data-call="(.*?)"(?: data-way="\w+")?><code>(.*?)</code></pre>', page)
+    assert len(found) == page.count("<pre data-call")
     return [(html.unescape(title), html.unescape(line)) for title, line in found]
 
 
@@ -166,6 +169,30 @@ def links(new_app, variables):
         f"/groups/{variables['GROUP']}/links", {}, token=variables["ACCESS"]).expect(201)["id"]
     other = friend.post(f"/groups/{friend.create_group()}/links", {}).expect(201)["token"]
     return {"LINK": own, "LINK_TOKEN": other}
+
+
+def test_files_are_there(stack, page):
+    """All that the page loads, and what its scripts import."""
+    client = stack.client()
+    loaded = re.findall(r'(?:src|href)="(/pages/[^"]+)"', page)
+    assert len(loaded) >= 4
+    for address in loaded:
+        answer = client.get(address)
+        assert answer.status == 200 and "immutable" in answer.headers["Cache-Control"], address
+        for name in re.findall(r'from "\./([\w.]+)"', answer.content.decode()):
+            script = client.get(f"/pages/{name}")
+            assert script.status == 200 and script.headers["Content-Type"] == "text/javascript; charset=utf-8", name
+
+
+def test_only_development_has_the_page(stack):
+    """Without the setting, / leads to the account, or is nothing where there are no pages."""
+    with another_gateway(stack, METHODS_PAGE="false") as gateway:
+        answer = gateway.get("/")
+        assert answer.status == 303 and answer.headers["Location"] == "/my/account"
+        for name in ("home.js", "people.js", "tour.js", "console.css"):
+            assert gateway.get(f"/pages/{name}").status == 404
+    with another_gateway(stack, METHODS_PAGE="false", SIGN_IN_PAGES="false") as gateway:
+        assert gateway.get("/").status == 404 and gateway.get("/pages/style.css").status == 404
 
 
 def test_the_lines_name_the_gateway_as_it_was_called(stack, page):
