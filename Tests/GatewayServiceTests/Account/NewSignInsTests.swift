@@ -18,11 +18,13 @@ struct NewSignInsTests {
         }
     }
 
-    @Test(arguments: [
-        (Int64(0), 20 * day, ["Phone", "Old"]), (12 * day, 20 * day, ["Phone"]), (15 * day, 20 * day, []),
+    private static let cases: [(Int64, Int64, [String])] = [
+        (0, 20 * day, ["Phone", "Old"]), (12 * day, 20 * day, ["Phone"]), (15 * day, 20 * day, []),
         (14 * day + 499, 20 * day, ["Phone"]), (14 * day + 500, 20 * day, []), (0, 21 * day, ["Phone"]),
         (0, 22 * day, []), (-1, 14 * day, ["Phone", "Old"]),
-    ])
+    ]
+
+    @Test(arguments: cases)
     func `New is what came after this sign-in, within a week, and wasn't seen`(seen: Int64, now: Int64, names: [String]) {
         let sessions = [
             Self.session("This", 10 * Self.day, isCurrent: true), Self.session("Its app", 10 * Self.day),
