@@ -1,7 +1,7 @@
 """What the OpenID Foundation's plan `oidcc-basic-certification-test-plan` checks of a provider (discovery, static client), line by line.
 
-The modules are those that public results and runners of the plan name (conformance suite 5.1). What each of them checks is told by these and
-by the specification that it belongs to: the suite itself was not run, since it is a Java program that no package here carries. Three modules
+The modules are those that public results and runners of the plan name (conformance suite 5.1). What each of them checks is known from these and
+from the specification that it belongs to: the suite itself was not run, since it is a Java program that no package here carries. Three modules
 end with a picture for a person to look at (prompt-login, max-age-1, ensure-registered-redirect-uri); here the page is looked at by its text.
 """
 

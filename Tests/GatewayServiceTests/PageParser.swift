@@ -18,9 +18,12 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "fieldset", "form", "h1", "h2", "h3", "head",
-        "header", "html", "img", "input", "label", "legend", "li", "link", "main", "meta", "nav", "noscript", "ol", "option",
-        "output", "p", "picture", "pre", "script", "section", "select", "source", "span", "strong", "summary", "time", "title", "ul",
+        "a", "bdi", "body", "br", "button", "code", "dd", "details", "div", "dl", "dt", "fieldset", "form", "h1", "h2",
+        "h3", "head",
+        "header", "html", "img", "input", "label", "legend", "li", "link", "main", "meta", "nav", "noscript", "ol",
+        "option",
+        "output", "p", "picture", "pre", "script", "section", "select", "source", "span", "strong", "summary", "time",
+        "title", "ul",
     ]
 
     init(_ html: String) throws {

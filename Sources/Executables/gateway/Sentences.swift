@@ -17,7 +17,9 @@ struct Sentences: ParsableCommand {
 
     func run() throws {
         guard let json = PageSentences.json(language) else {
-            throw ValidationError("There is no language \(language): it is one of \(PageSentences.languages.joined(separator: ", ")).")
+            throw ValidationError(
+                "There is no language \(language): it is one of \(PageSentences.languages.joined(separator: ", "))."
+            )
         }
         print(json)
     }

@@ -70,6 +70,7 @@ extension GatewayKeys {
     )
 
     static let browsers: [any AnyConfigurationKey] = [
-        publicURL, origins, appURLs, appleWithoutState, methodsPage, simulatorURL, signInPages, languagesFolder, supportURL,
+        publicURL, origins, appURLs, appleWithoutState, methodsPage, simulatorURL, signInPages, languagesFolder,
+        supportURL,
     ]
 }

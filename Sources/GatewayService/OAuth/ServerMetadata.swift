@@ -124,7 +124,8 @@ extension OpenAPI.Schema {
                 "revocation_endpoint_auth_methods_supported", "id_token_signing_alg_values_supported",
                 "response_modes_supported",
                 "subject_types_supported", "code_challenge_methods_supported", "scopes_supported", "claims_supported",
-                "prompt_values_supported", "display_values_supported", "ui_locales_supported", "acr_values_supported", "claim_types_supported",
+                "prompt_values_supported", "display_values_supported", "ui_locales_supported", "acr_values_supported",
+                "claim_types_supported",
                 "token_endpoint_auth_signing_alg_values_supported",
                 "revocation_endpoint_auth_signing_alg_values_supported",
             ].map { .optional($0, names) }

@@ -25,7 +25,8 @@ struct NewSignInsTests {
     ]
 
     @Test(arguments: cases)
-    func `New is what came after this sign-in, within a week, and wasn't seen`(seen: Int64, now: Int64, names: [String]) {
+    func `New is what came after this sign-in, within a week, and wasn't seen`(seen: Int64, now: Int64, names: [String])
+    {
         let sessions = [
             Self.session("This", 10 * Self.day, isCurrent: true), Self.session("Its app", 10 * Self.day),
             Self.session("Before", 9 * Self.day), Self.session("Old", 13 * Self.day + 1),
@@ -43,7 +44,8 @@ struct NewSignInsTests {
         account.stage.gateway.stubs.identity.set { answers in
             answers.listSessions = { _, _ in
                 .with {
-                    $0.sessions = [("Mac", now - 5 * Self.day, true), ("<Phone>", now - Self.day, false)].map { session in
+                    $0.sessions = [("Mac", now - 5 * Self.day, true), ("<Phone>", now - Self.day, false)].map {
+                        session in
                         .with {
                             ($0.deviceName, $0.createdAtMs, $0.isCurrent) = session
                             ($0.sessionID, $0.provider, $0.lastUsedAtMs) = (AccountStage.group, "apple", session.1)

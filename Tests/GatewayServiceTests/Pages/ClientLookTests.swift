@@ -9,7 +9,9 @@ import WebPages
 
 /// The logo and the colour of a client on its users' pages.
 struct ClientLookTests {
-    private static func page(_ logo: String, _ color: String, _ name: String = "Shop") async throws -> OpenIDStage.Answer {
+    private static func page(_ logo: String, _ color: String, _ name: String = "Shop") async throws
+        -> OpenIDStage.Answer
+    {
         let stage = try OpenIDStage()
         stage.authorize {
             ($0.signIn.request, $0.signIn.clientName) = (OpenIDStage.sealed, name)
@@ -26,7 +28,9 @@ struct ClientLookTests {
         #expect(image == ["class": "logo", "src": logo, "alt": "A \"B\"", "width": "64", "height": "64"])
     }
 
-    @Test(arguments: ["", "http://cdn.example.com/a.png", "data:image/png;base64,AA", "https://a;script-src *.example/"])
+    @Test(arguments: [
+        "", "http://cdn.example.com/a.png", "data:image/png;base64,AA", "https://a;script-src *.example/",
+    ])
     func `No other logo is shown`(logo: String) async throws {
         let answer = try await Self.page(logo, "")
         #expect(answer.policy.contains("img-src 'self';"))
@@ -51,7 +55,9 @@ struct ClientLookTests {
         #expect(try await Self.page("", color).page.elements.count { $0.name == "link" } == 1)
     }
 
-    @Test(arguments: ["1d4fc4", "1D4FC4.css", "1d4fc.css", "1d4fc45.css", "-d4fc4.css", "1d4fc4.css.css", "%31d4fc4.css%00"])
+    @Test(arguments: [
+        "1d4fc4", "1D4FC4.css", "1d4fc.css", "1d4fc45.css", "-d4fc4.css", "1d4fc4.css.css", "%31d4fc4.css%00",
+    ])
     func `No other path is a style`(name: String) async throws {
         #expect(try await OpenIDStage().get("/pages/color/\(name)").status == 404)
     }

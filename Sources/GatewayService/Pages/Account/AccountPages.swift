@@ -12,7 +12,8 @@ struct AccountPages: Sendable {
 
     /// All of them. They are in no description, since only browsers visit them.
     var routes: [Route] {
-        [SignInRoute.route(self)] + AccountPage.routes(self) + [NewSignIns.route(self)] + ProvidersPart.routes(self) + LinkPage.routes(self)
+        [SignInRoute.route(self)] + AccountPage.routes(self) + [NewSignIns.route(self)] + ProvidersPart.routes(self)
+            + LinkPage.routes(self)
             + ProfilePage.routes(self) + DeletionPage.routes(self) + DataRoute.routes(self) + GroupsPage.routes(self)
             + GroupPage.routes(self) + GroupActs.routes(self) + InvitationPage.routes(self)
     }

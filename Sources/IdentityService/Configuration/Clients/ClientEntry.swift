@@ -44,7 +44,7 @@ struct ClientEntry {
         client.scopes = scopes() ?? []
         client.accessTokenSeconds = entry.seconds("access_token_seconds", in: 30...3_600, default: nil)
         client.idTokenAlgorithm =
-            entry.choice("id_token_signed_response_alg", default: IDTokenAlgorithm.ES256)?.value ?? .es256
+            entry.choice("id_token_signed_response_alg", default: IDTokenAlgorithm.es256)?.value ?? .es256
         client.resources = resources()
         client.logoutURI = logoutURI()
     }
@@ -69,10 +69,10 @@ struct ClientEntry {
     }
 
     private enum IDTokenAlgorithm: String, CaseIterable {
-        case ES256
-        case RS256
+        case es256 = "ES256"
+        case rs256 = "RS256"
 
-        var value: SignatureAlgorithm { self == .ES256 ? .es256 : .rs256 }
+        var value: SignatureAlgorithm { self == .es256 ? .es256 : .rs256 }
     }
 
     private enum PKCE: String, CaseIterable {
