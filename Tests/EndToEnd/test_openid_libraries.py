@@ -12,7 +12,9 @@ from test_openid import REDIRECT, browser, email_of, issuer, metadata, sign_in  
 from test_openid_basic_op import CLIENT, SECRET, client  # noqa: F401
 
 
-def test_idpyoidc(stack, issuer, client, browser):  # noqa: F811
+def test_idpyoidc(stack, issuer, client, browser, tmp_path, monkeypatch):  # noqa: F811
+    # It writes keys of its own into the working folder.
+    monkeypatch.chdir(tmp_path)
     handler = idpyoidc.client.rp_handler.RPHandler("http://127.0.0.1:51123", client_configs={
         "vestibule": {
             "issuer": issuer, "client_id": CLIENT, "client_secret": SECRET, "client_type": "oidc", "redirect_uris": [REDIRECT],

@@ -84,15 +84,18 @@ struct SignInPagesTests {
         #expect(metadata["grant_types_supported"] == ["authorization_code", "refresh_token"])
         #expect(metadata["code_challenge_methods_supported"] == ["S256"])
         for name in ["token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported"] {
-            #expect(metadata[name] == ["client_secret_basic", "client_secret_post", "none"])
+            #expect(metadata[name] == ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
         }
         #expect(metadata["authorization_response_iss_parameter_supported"] == true)
         for name in [
             "request_parameter_supported", "request_uri_parameter_supported", "require_request_uri_registration",
-            "claims_parameter_supported", "backchannel_logout_supported",
+            "claims_parameter_supported", "frontchannel_logout_supported",
         ] {
             #expect(metadata[name] == false)
         }
+        #expect(metadata["backchannel_logout_supported"] == true)
+        #expect(metadata["backchannel_logout_session_supported"] == true)
+        #expect(metadata["ui_locales_supported"] == ["ar", "de", "en", "es", "fil", "ja"])
         #expect(metadata["introspection_endpoint"] == nil)
     }
 

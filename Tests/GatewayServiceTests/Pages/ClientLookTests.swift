@@ -39,7 +39,7 @@ struct ClientLookTests {
 
     @Test func `A colour is a style of its own, kept by browsers`() async throws {
         let page = try await Self.page("", "#1D4FC4").page
-        let addresses = page.elements.filter { $0.name == "link" }.compactMap { $0.attributes["href"] }
+        let addresses = page.elements.filter { $0.attributes["rel"] == "stylesheet" }.compactMap { $0.attributes["href"] }
         let address = try #require(addresses.last)
         #expect(addresses.count == 2 && address.hasPrefix("/pages/color/1d4fc4.css?v="))
         let stage = try OpenIDStage()
@@ -52,7 +52,7 @@ struct ClientLookTests {
 
     @Test(arguments: ["", "1d4fc4", "#1d4fc", "#1d4fc45", "#1d4fcg", "#+d4fc4", "red", "#1d4fc4;"])
     func `No other text is a colour`(color: String) async throws {
-        #expect(try await Self.page("", color).page.elements.count { $0.name == "link" } == 1)
+        #expect(try await Self.page("", color).page.elements.count { $0.attributes["rel"] == "stylesheet" } == 1)
     }
 
     @Test(arguments: [
