@@ -37,7 +37,7 @@ struct DialectSettingsTests {
         #expect(try GatewaySettings(some).dialects.dialects == [.singleToken, .supabase])
     }
 
-    @Test(arguments: ["cognito", "supabase,", "supabase,supabase", "Supabase", "single-token wordpress"])
+    @Test(arguments: ["firebase", "supabase,", "supabase,supabase", "Supabase", "single-token wordpress"])
     func `A dialect that is none keeps it from starting`(text: String) {
         let error = #expect(throws: ConfigurationErrors.self) {
             try Self.configuration(["VESTIBULE_GATEWAY_DIALECTS": text])

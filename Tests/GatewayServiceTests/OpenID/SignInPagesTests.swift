@@ -84,15 +84,16 @@ struct SignInPagesTests {
         #expect(metadata["grant_types_supported"] == ["authorization_code", "refresh_token"])
         #expect(metadata["code_challenge_methods_supported"] == ["S256"])
         for name in ["token_endpoint_auth_methods_supported", "revocation_endpoint_auth_methods_supported"] {
-            #expect(metadata[name] == ["client_secret_basic", "client_secret_post", "none"])
+            #expect(metadata[name] == ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"])
         }
         #expect(metadata["authorization_response_iss_parameter_supported"] == true)
         for name in [
             "request_parameter_supported", "request_uri_parameter_supported", "require_request_uri_registration",
-            "claims_parameter_supported", "backchannel_logout_supported",
+            "claims_parameter_supported",
         ] {
             #expect(metadata[name] == false)
         }
+        #expect(metadata["backchannel_logout_supported"] == true)
         #expect(metadata["introspection_endpoint"] == nil)
     }
 
