@@ -19,7 +19,7 @@ struct NewSignInsTests {
     }
 
     private static let cases: [(Int64, Int64, [String])] = [
-        (0, 20 * day, ["Phone", "Old"]), (12 * day, 20 * day, ["Phone"]), (15 * day, 20 * day, []),
+        (0, 20 * day, ["Phone", "Old"]), (13 * day + 1, 20 * day, ["Phone"]), (15 * day, 20 * day, []),
         (14 * day + 499, 20 * day, ["Phone"]), (14 * day + 500, 20 * day, []), (0, 21 * day, ["Phone"]),
         (0, 22 * day, []), (-1, 14 * day, ["Phone", "Old"]),
     ]

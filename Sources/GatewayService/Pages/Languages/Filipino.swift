@@ -61,7 +61,7 @@ extension PageText {
 
           "navigation": "Iyong mga pahina",
           "account": "Iyong account",
-          "profile": "Profile",
+          "profile": "Profile mo",
           "groups": "Mga grupo",
           "save": "I-save",
           "optional": "(opsyonal)",
