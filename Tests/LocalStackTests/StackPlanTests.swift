@@ -103,7 +103,7 @@ struct StackPlanTests {
                 "com.example.services services either optional fresh", "com.example.debug native sha256 optional code",
                 "example.apps.googleusercontent.com web either optional fresh",
                 "ios.example.apps.googleusercontent.com native either unknown fresh",
-                "plain.example.apps.googleusercontent.com web either optional fresh", "1234567890    ",
+                "plain.example.apps.googleusercontent.com native either optional fresh", "1234567890    ",
             ]
         )
         let withoutIDToken = audiences.filter { $0["id_token"] == false }.compactMap { $0["id"]?.string }
