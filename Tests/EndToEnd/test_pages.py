@@ -137,3 +137,22 @@ def test_linking_needs_the_session_that_began_it(new_visitor):
     assert answer.status_code == 400
     begun = requests.get(f"{one.base}/sign-in/google?request=link_{form}", allow_redirects=False, timeout=15)
     assert begun.status_code == 400, "no link begins it"
+
+
+def test_what_no_page_sends_is_a_page_about_it(visitor):
+    value = visitor.page.forms[0]["fields"]["form_value"]
+    for name in ("x", "%0d%0aSet-Cookie:a=b", "..%2f..%2foauth2", "0" * 500, "%00", "00000000-0000-0000-0000-000000000000"):
+        for path in (f"/my/groups/{name}", f"/my/groups/{name}/people", f"/my/groups?page={name}"):
+            answer = visitor.session.get(f"{visitor.base}{path}", timeout=15)
+            assert 400 <= answer.status_code < 500 and answer.text.startswith("<!doctype html>"), (path, answer.status_code)
+        for path in (f"/my/account/sessions/{name}/name", f"/my/groups/{name}/leave", f"/my/groups/{name}/links",
+                     f"/my/groups/{name}/members/{name}/confirm", f"/my/account/providers/{name}/unlink"):
+            answer = visitor.session.post(
+                f"{visitor.base}{path}", data={"form_value": value, "name": "x" * 5000, "user_id": name}, allow_redirects=False, timeout=15)
+            assert answer.status_code < 500 and "a=b" not in answer.headers.get("Set-Cookie", ""), (path, answer.status_code)
+            assert answer.headers.get("Location", "/my/").startswith(("/my/", "/sign-in?")), (path, answer.headers)
+    many = "&".join(f"f{number}=1" for number in range(100))
+    for body in (many, "a=%zz", f"form_value={value}&name=" + "x" * 100_000):
+        answer = visitor.session.post(
+            f"{visitor.base}/my/profile", data=body, headers={"Content-Type": "application/x-www-form-urlencoded"}, timeout=15)
+        assert answer.status_code in (400, 403, 413, 422) and answer.text.startswith("<!doctype html>"), answer.status_code
