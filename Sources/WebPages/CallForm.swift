@@ -24,7 +24,9 @@ public struct CallForm: Sendable {
         public var name: String
         /// The name in JSON by Connect, where that isn't the same with capitals for underscores.
         public var connectName: String?
+        /// How it is filled in.
         public var kind = Kind.text
+        /// Where it goes.
         public var place = Place.body
         /// The value to begin with.
         public var value = ""
@@ -32,8 +34,11 @@ public struct CallForm: Sendable {
         public var variable: String?
         /// The name of the header for a field that is read from one.
         public var header: String?
+        /// Whether it must have a value.
         public var isRequired = false
+        /// The longest value, in characters.
         public var lengthMax: Int?
+        /// A regular expression for the whole value.
         public var pattern: String?
         /// What it is, for people.
         public var hint = ""
@@ -57,6 +62,7 @@ public struct CallForm: Sendable {
     public let method: String
     /// The path. Its variable segments name fields: `/groups/{group_id}`.
     public let path: String
+    /// The fields, in order.
     public var parts: [Part] = []
     /// The path of the same call by Connect, if there is such.
     public var connectPath: String?

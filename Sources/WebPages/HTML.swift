@@ -14,8 +14,10 @@ public struct HTML: ExpressibleByStringInterpolation, Sendable {
     public struct Interpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
+        /// An empty text.
         public init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
 
+        /// HTML that is written as such.
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// Untrusted text, for an element's content or an attribute between quotes.

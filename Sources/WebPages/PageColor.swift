@@ -11,7 +11,9 @@ public struct PageColor: Sendable, Hashable {
 
     /// Each part from 0 to 255.
     public let red: UInt8
+    /// Of 0 to 255.
     public let green: UInt8
+    /// Of 0 to 255.
     public let blue: UInt8
 
     /// The colour of its parts.

@@ -1,7 +1,8 @@
 /// The look of the pages: a card in the middle, in the fonts of the system, light or dark as the user has it.
 public enum PageStyle {
-    /// The background of the card, by the user's color scheme.
+    /// The background of the card where the user has the light color scheme.
     public static let lightCard = PageColor.white
+    /// The same in the dark one.
     public static let darkCard = PageColor(red: 0x1d, green: 0x1d, blue: 0x22)
 
     /// The style sheet.

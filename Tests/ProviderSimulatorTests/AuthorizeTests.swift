@@ -42,7 +42,8 @@ struct AuthorizeTests {
         let choice = hidden(html).map { ($0.key, $0.value) } + Self.ana
         let (response, back) = try await simulation.postForPage("/apple/auth/authorize", choice)
         #expect(response.status == .ok)
-        #expect(back.contains(#"<form id="answer" class="forward" method="post" action="https://example.com/callback">"#))
+        let form = #"<form id="answer" class="forward" method="post" action="https://example.com/callback">"#
+        #expect(back.contains(form))
         let fields = hidden(back)
         #expect(Set(fields.keys) == ["code", "id_token", "user", "state"] && fields["state"] == "s t")
         let claims = try await simulation.verifiedClaims(fields["id_token"], "apple")

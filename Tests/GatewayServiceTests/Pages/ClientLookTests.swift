@@ -39,7 +39,8 @@ struct ClientLookTests {
 
     @Test func `A colour is a style of its own, kept by browsers`() async throws {
         let page = try await Self.page("", "#1D4FC4").page
-        let addresses = page.elements.filter { $0.attributes["rel"] == "stylesheet" }.compactMap { $0.attributes["href"] }
+        let sheets = page.elements.filter { $0.attributes["rel"] == "stylesheet" }
+        let addresses = sheets.compactMap { $0.attributes["href"] }
         let address = try #require(addresses.last)
         #expect(addresses.count == 2 && address.hasPrefix("/pages/color/1d4fc4.css?v="))
         let stage = try OpenIDStage()
