@@ -62,6 +62,9 @@ public struct TokenIssuer: Sendable {
         payloads = AccessTokenPayloads(issuer: issuer, audience: audience)
     }
 
+    /// Whether it can sign ID tokens by RS256.
+    public var signsRS256: Bool { rsaKey != nil }
+
     /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`. Its last claim, `mac`, is for
     /// ``verifiedAccessClaims(_:)`` alone.
     ///

@@ -30,6 +30,10 @@ enum BeginSignInRoute {
             guard LinkRequest(request: sealed) == nil else {
                 throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The address must have one request.")
             }
+            // A link of another site leads to our page, where the user presses a button: nobody else signs a browser in.
+            if let goal = ReturnPath(request: sealed), PageForm.isOfAnotherSite(request) {
+                return Response(status: .seeOther, headers: [.location: SignInRoute.address(goal)])
+            }
             return try await begin(try provider(context), for: sealed, parts, request, context)
         }
     }
@@ -51,6 +55,7 @@ enum BeginSignInRoute {
         call.redirectUri = callbackURL(provider, parts.pages)
         call.authorizationRequest = sealed
         call.demandsNewSignIn = ReturnPath.demandsNewSignIn(sealed)
+        call.choosesAccount = LinkRequest(request: sealed) != nil
         let begun: IdentityV1.BeginWebSignInResponse
         do {
             begun = try await parts.authentication.identity

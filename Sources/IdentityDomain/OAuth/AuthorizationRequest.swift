@@ -1,4 +1,5 @@
 import JOSE
+import Models
 
 /// A request of the authorization endpoint that was checked (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
 public struct AuthorizationRequest: Sendable, Hashable {
@@ -46,6 +47,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public let loginHint: String?
     /// The API for which the access token is, if not ours (RFC 8707).
     public let resource: String?
+    /// The user whom the client expects, by an ID token of theirs (OpenID Connect Core section 3.1.2.1, `id_token_hint`).
+    public var hintedUserID: UserID?
     /// When the request was made, in Unix milliseconds: a sign-in that it demands must be newer.
     public let madeAtMilliseconds: Int64
 

@@ -1,4 +1,5 @@
 import JOSE
+import Models
 
 /// Seals requests for the way through pages and the provider, so that nothing is stored of a sign-in that may never end. The first key
 /// seals, all of them open. Immutable; any thread.
@@ -81,6 +82,7 @@ extension AuthorizationRequest {
         object["ui_locales"] = languages.map { .string($0) }
         object["login_hint"] = loginHint.map { .string($0) }
         object["resource"] = resource.map { .string($0) }
+        object["sub"] = hintedUserID.map { .string($0.description) }
         return object.serialized()
     }
 
@@ -103,5 +105,6 @@ extension AuthorizationRequest {
         languages = object["ui_locales"]?.string
         loginHint = object["login_hint"]?.string
         resource = object["resource"]?.string
+        hintedUserID = object["sub"]?.string.flatMap { UserID($0) }
     }
 }

@@ -19,6 +19,8 @@ final class ClientsReader: MetricsSource {
 
     private let file: ClientsFile
     private let clients: ReplaceableValue<OAuthClients>
+    /// Whether there is a key for RS256: keys are read again, too.
+    private let signsRS256: @Sendable () -> Bool
     private let logger: Logger
     /// The file is read on this queue and never on an event loop; one read at a time, so that the newest takes effect last.
     private let queue = DispatchQueue(label: "vestibule.identity.clients")
@@ -33,7 +35,13 @@ final class ClientsReader: MetricsSource {
     )
 
     /// A reader of a file whose clients are in use.
-    init(_ file: ClientsFile, clients: ReplaceableValue<OAuthClients>, logger: Logger) {
+    init(
+        _ file: ClientsFile,
+        clients: ReplaceableValue<OAuthClients>,
+        signsRS256: @escaping @Sendable () -> Bool,
+        logger: Logger
+    ) {
+        self.signsRS256 = signsRS256
         self.file = file
         self.clients = clients
         self.logger = logger
@@ -61,7 +69,7 @@ final class ClientsReader: MetricsSource {
 
     private func look() {
         do {
-            let (content, new) = try file.reread()
+            let (content, new) = try file.reread(signsRS256: signsRS256())
             lastFault.withLock { $0 = nil }
             let hash = SHA256.hash(content.bytes)
             guard hash != contentHash.withLock({ $0 }) else { return count(.unchanged) }

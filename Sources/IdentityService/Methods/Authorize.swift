@@ -25,15 +25,15 @@ extension OAuthMethods {
                 return response
             }
             let now = identity.clock.nowMilliseconds
-            var session = try await browserSession(request.browserToken, deadline: context.deadline)
-            do throws(OAuthFailure) {
-                // Somebody else's session answers nothing (OpenID Connect Core section 3.1.2.2).
-                if let hinted = try hintedUser(request), hinted != session?.userID { session = nil }
-            } catch {
-                response.answer = answer(error, to: accepted.target)
-                return response
-            }
-            if let session, accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
+            let session = try await browserSession(request.browserToken, deadline: context.deadline)
+            let isAnothers = session.map { accepted.hintedUserID ?? $0.userID != $0.userID } ?? false
+            let signedInAt = session?.signedInAtMilliseconds ?? 0
+            if isAnothers, signedInAt >= accepted.madeAtMilliseconds {
+                // Signed in for this request, as somebody else (OpenID Connect Core section 3.1.2.2).
+                let failure = OAuthFailure(.loginRequired, "Another user than that of the id_token_hint signed in.")
+                response.answer = answer(failure, to: accepted.target)
+            } else if let session, !isAnothers,
+                accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
             {
                 response = try await answer(
                     accepted,
@@ -90,17 +90,23 @@ extension OAuthMethods {
             }
             return try stillAccepted(accepted)
         }
-        return try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
+        return try checked(parameters)
     }
 
-    /// The user of the `id_token_hint` of a request that is not sealed yet; nil without one.
-    private func hintedUser(_ request: IdentityV1.AuthorizeRequest) throws(OAuthFailure) -> UserID? {
-        let hints = request.parameters.filter { $0.name == "id_token_hint" && !$0.value.isEmpty }
-        guard let hint = hints.first else { return nil }
+    /// A request of these parameters, with the user of its `id_token_hint`.
+    func checked(
+        _ parameters: [(name: String, value: String)]
+    ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
+        let now = identity.clock.nowMilliseconds
+        var request = try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
+        let hints = parameters.filter { $0.name == "id_token_hint" && !$0.value.isEmpty }
+        guard let hint = hints.first else { return request }
         guard hints.count == 1, let hinted = identity.issuer.hintedSession(hint.value) else {
-            throw OAuthFailure(.invalidRequest, "The id_token_hint is no ID token of ours.")
+            let failure = OAuthFailure(.invalidRequest, "The id_token_hint is no ID token of ours.")
+            throw .client(failure, request.target)
         }
-        return hinted.userID
+        request.hintedUserID = hinted.userID
+        return request
     }
 
     /// A sealed request, unless its client was switched off, or it or the redirect URI was taken out of the file meanwhile.

@@ -39,7 +39,7 @@ extension IdentityMethods {
             )
             authorization.loginHint = asked?.loginHint
             let demandsNewSignIn = request.demandsNewSignIn || asked?.demandsNewSignIn == true
-            authorization.prompt = demandsNewSignIn ? .login : asked?.prompt
+            authorization.prompt = demandsNewSignIn ? .login : request.choosesAccount ? .selectAccount : asked?.prompt
             var response = IdentityV1.BeginWebSignInResponse()
             response.state = minted.text
             response.authorizationURL = authorization.url(of: endpoint, provider: provider.policy.name)

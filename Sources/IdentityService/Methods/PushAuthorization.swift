@@ -36,11 +36,7 @@ extension OAuthMethods {
         do throws(AuthorizationRequest.Rejection) {
             // By Basic the form need not name the client.
             let named = parameters.filter { $0.name != "client_id" } + [("client_id", client.id)]
-            accepted = try AuthorizationRequest(
-                named,
-                clients: clients,
-                nowMilliseconds: identity.clock.nowMilliseconds
-            )
+            accepted = try checked(named)
         } catch {
             switch error {
             case .page(let failure), .client(let failure, _): throw failure

@@ -84,7 +84,9 @@ extension IdentityStore {
     /// granted `offline_access` (OpenID Connect Back-Channel Logout 1.0 section 2.7). All clients are notified, also those. Ending one that is
     /// over changes nothing.
     ///
-    /// Rows are locked in the order of their ids, as by all statements that lock several sessions.
+    /// The browser's row is locked first, by a statement of its own: the next one then sees the sessions that were opened from it while
+    /// this one waited. All others are locked in the order of their ids, as by all statements that lock several sessions; the ids of those
+    /// that a browser's session opened are greater than its own.
     ///
     /// - Returns: whether the account has a session of this id, alive or over.
     func endSession(
@@ -93,34 +95,38 @@ extension IdentityStore {
         reason: SessionEnd,
         nowMilliseconds: Int64,
         deadline: Deadline?
-    ) async throws(PostgresError) -> Bool {
+    ) async throws -> Bool {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let id = sessionID.uuid
-        let rows = try await database.execute(
-            """
-            WITH locked AS MATERIALIZED (
-                SELECT session_id, client_id, tells_client,
-                    COALESCE(session_id <> \(id) AND \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' ')), false)
-                        AS stays
-                FROM sessions
-                WHERE user_id = \(userID.uuid) AND (session_id = \(id) OR browser_session_id = \(id))
-                    AND revoked_at IS NULL AND (session_id = \(id) OR expires_at > \(now))
-                ORDER BY session_id FOR UPDATE
-            ), ended AS (
-                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(reason.rawValue),
-                    expires_at = LEAST(sessions.expires_at, \(now))
-                FROM locked WHERE sessions.session_id = locked.session_id AND NOT stays
-            ), told AS (
-                INSERT INTO work (queue, event_id, user_id, created_at, data)
-                SELECT \(LogoutWork.queueName), session_id, \(userID.uuid), \(now), jsonb_build_object('client_id', client_id)
-                FROM locked WHERE stays AND tells_client
-                ON CONFLICT DO NOTHING
+        return try await database.withTransaction(retries: 3, deadline: deadline) { transaction in
+            try await transaction.execute(
+                "SELECT FROM sessions WHERE session_id = \(id) AND user_id = \(userID.uuid) FOR UPDATE"
             )
-            SELECT EXISTS (SELECT FROM sessions WHERE session_id = \(id) AND user_id = \(userID.uuid))
-            """,
-            deadline: deadline
-        )
-        return try rows.first?.decode(0, as: Bool.self) ?? false
+            let rows = try await transaction.execute(
+                """
+                WITH locked AS MATERIALIZED (
+                    SELECT session_id, client_id, tells_client,
+                        COALESCE(session_id <> \(id) AND \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' ')), false)
+                            AS stays
+                    FROM sessions
+                    WHERE user_id = \(userID.uuid) AND (session_id = \(id) OR browser_session_id = \(id))
+                        AND revoked_at IS NULL AND (session_id = \(id) OR expires_at > \(now))
+                    ORDER BY session_id FOR UPDATE
+                ), ended AS (
+                    UPDATE sessions SET revoked_at = \(now), revoke_reason = \(reason.rawValue),
+                        expires_at = LEAST(sessions.expires_at, \(now))
+                    FROM locked WHERE sessions.session_id = locked.session_id AND NOT stays
+                ), told AS (
+                    INSERT INTO work (queue, event_id, user_id, created_at, data)
+                    SELECT \(LogoutWork.queueName), session_id, \(userID.uuid), \(now), jsonb_build_object('client_id', client_id)
+                    FROM locked WHERE stays AND tells_client
+                    ON CONFLICT DO NOTHING
+                )
+                SELECT EXISTS (SELECT FROM sessions WHERE session_id = \(id) AND user_id = \(userID.uuid))
+                """
+            )
+            return try rows.first?.decode(0, as: Bool.self) ?? false
+        }
     }
 
     /// Ends all live sessions of the account of a live session, or all but that one.
@@ -142,9 +148,13 @@ extension IdentityStore {
         let presented = session.number.map(Int64.init)
         let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
         // Use is written down for tokens that carry the nonce; an access token is young.
+        // The account first, as by all that open sessions: a sign-in that ends sessions in excess locks several, too.
         let rows = try await database.execute(
             """
-            WITH locked AS MATERIALIZED (
+            WITH account AS MATERIALIZED (
+                SELECT user_id FROM accounts WHERE user_id = (SELECT user_id FROM sessions WHERE session_id = \(own))
+                FOR NO KEY UPDATE
+            ), locked AS MATERIALIZED (
                 SELECT session_id, user_id, revoke_reason,
                     CASE
                         WHEN session_id <> \(own) THEN NULL
@@ -163,7 +173,7 @@ extension IdentityStore {
                         ELSE 'done'
                     END AS verdict
                 FROM sessions session
-                WHERE user_id = (SELECT user_id FROM sessions WHERE session_id = \(own))
+                WHERE user_id = (SELECT user_id FROM account)
                     AND (session_id = \(own) OR NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now))
                 ORDER BY session_id
                 FOR UPDATE

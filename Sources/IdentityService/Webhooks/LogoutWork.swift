@@ -71,8 +71,8 @@ struct LogoutWork: WorkKind {
         at target: LogoutURI,
         deadline: Deadline
     ) async throws {
-        let pause = silent.pause(of: client.id)
-        guard pause == nil else { throw setback("it has not responded just now", pause: pause ?? .zero) }
+        if let pause = silent.begin(client.id) { throw setback("other requests to it wait", pause: pause) }
+        defer { silent.end(client.id) }
         let token = try keys.current.mint.issuer.logoutToken(
             clientID: client.id,
             userID: logout.userID,
@@ -100,7 +100,9 @@ struct LogoutWork: WorkKind {
         switch answer {
         case .taken: break
         case .gone: throw WorkRejection(reason: "status 410")
-        case .failed(let reason, let wish): throw setback(reason, pause: wish)
+        case .failed(let reason, let wish):
+            silent.add(client.id)
+            throw setback(reason, pause: wish)
         }
     }
 

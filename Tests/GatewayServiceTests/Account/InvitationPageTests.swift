@@ -63,7 +63,10 @@ struct InvitationPageTests {
             }
         }
         let cookies = "\(OpenIDStage.session); \(Self.cookie)"
-        let form = "form_value=\(AccountStage.formValue)"
+        let form = "form_value=\(AccountStage.formValue)&invitation=\(InvitationPage.mark(of: Self.token))"
+        let other = "form_value=\(AccountStage.formValue)&invitation=\(InvitationPage.mark(of: "other"))"
+        let replaced = try await stage.stage.post("/my/invitation", "\(other)&accept=yes", cookie: cookies)
+        #expect(replaced.location == "/my/invitation" && joined.withLock { $0.isEmpty }, "it was not the one shown")
         let declined = try await stage.stage.post("/my/invitation", "\(form)&accept=no", cookie: cookies)
         #expect(declined.location == "/my/groups" && joined.withLock { $0.isEmpty })
         let answer = try await stage.stage.post("/my/invitation", "\(form)&accept=yes", cookie: cookies)

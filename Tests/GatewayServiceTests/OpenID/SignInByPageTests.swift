@@ -82,6 +82,17 @@ struct SignInByPageTests {
         #expect(stage.gateway.stubs.calls.isEmpty)
     }
 
+    @Test func `A link of another site leads to our page, where the user presses a button`() async throws {
+        let stage = try Self.stage()
+        let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+        let uri = "/sign-in/apple?request=\(ReturnPath.account.request())"
+        let foreign = try await stage.get(uri, headers: [site: "cross-site"])
+        #expect(foreign.status == 303 && foreign.location?.hasPrefix("/sign-in?to=") == true)
+        #expect(stage.gateway.stubs.calls.isEmpty)
+        let own = try await stage.get(uri, headers: [site: "same-origin"])
+        #expect(own.location == "https://provider.example/authorize?state=s")
+    }
+
     @Test func `A sign-in that can't begin leads back to the page, with a reason`() async throws {
         let stage = try Self.stage()
         stage.gateway.stubs.identity.set { $0.beginWebSignIn = { _, _ in throw RPCError(.unavailable, "down") } }

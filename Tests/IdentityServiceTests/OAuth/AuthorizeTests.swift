@@ -112,6 +112,43 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `Another user than the one of the ID token hint gets no code, on any way`() async throws {
+        try await OAuthBench.run { bench in
+            let ana = try await bench.redeem(bench.code(browser: bench.browserToken()))
+            let hint = ["id_token_hint": ana.idToken]
+            let other = try await bench.browserToken(subject: "002.other")
+            let page = try await bench.authorize(hint, browser: other).signIn.request
+            func goOn(_ request: String, _ browser: String) async throws -> IdentityV1.AuthorizeResponse {
+                try await bench.service.oauth.authorize(.with { ($0.request, $0.browserToken) = (request, browser) })
+            }
+            #expect(try await goOn(page, other).signIn.request.isEmpty == false, "the earlier session")
+            bench.service.clock.advance(seconds: 2)
+            let anew = try await bench.browserToken(subject: "002.other")
+            #expect(try await goOn(page, anew).answer.value("error") == "login_required")
+            #expect(try await goOn(page, bench.browserToken()).answer.value("code") != nil)
+            let pushed = try await bench.service.oauth.pushAuthorization(
+                .with {
+                    $0.parameters = [
+                        "client_id": "app", "redirect_uri": OAuthBench.callback, "response_type": "code",
+                        "scope": "openid",
+                        "code_challenge": WebSignInTests.challenge, "code_challenge_method": "S256", "prompt": "none",
+                        "id_token_hint": ana.idToken,
+                    ].map { IdentityV1.OAuthParameter($0.key, $0.value) }
+                }
+            )
+            let silent = try await bench.service.oauth.authorize(
+                .with {
+                    $0.parameters = [
+                        IdentityV1.OAuthParameter("client_id", "app"),
+                        IdentityV1.OAuthParameter("request_uri", pushed.requestUri),
+                    ]
+                    $0.browserToken = other
+                }
+            )
+            #expect(silent.answer.value("error") == "login_required")
+        }
+    }
+
     @Test func `Codes of one browser are bounded`() async throws {
         try await OAuthBench.run { bench in
             let browser = try await bench.browserToken()

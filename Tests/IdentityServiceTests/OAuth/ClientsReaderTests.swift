@@ -2,6 +2,7 @@ import IdentityDomain
 import Logging
 import RPCTransport
 import ServiceKit
+import Synchronization
 import Testing
 
 @testable import IdentityService
@@ -20,9 +21,11 @@ struct ClientsReaderTests {
         let settings = try fixture.settings([Self.key: "etc/clients.json"], changing: files)
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let clients = ReplaceableValue(OAuthClients(settings.clients), group: group)
+        let hasKey = Atomic(false)
         let reader = ClientsReader(
             try #require(settings.clientsFile),
             clients: clients,
+            signsRS256: { hasKey.load(ordering: .relaxed) },
             logger: TestService.silentLogger
         )
         func ids() -> [String] { clients.current.byID.keys.sorted() }
@@ -39,10 +42,18 @@ struct ClientsReaderTests {
         files["etc/clients.json"] = Self.file("three")
         await reader.read()
         #expect(ids() == ["three"])
+        let rs256 = String(decoding: Self.file("four"), as: UTF8.self)
+            .replacing(#""name""#, with: #""id_token_signed_response_alg": "RS256", "name""#)
+        files["etc/clients.json"] = Array(rs256.utf8)
+        await reader.read()
+        #expect(ids() == ["three"], "without a key for it")
+        hasKey.store(true, ordering: .relaxed)
+        await reader.read()
+        #expect(ids() == ["four"], "the key came while the program ran")
         var text = MetricsText()
         reader.write(to: &text)
-        #expect(text.text.contains(#"clients_file_reads_total{outcome="changed"} 2"#), "\(text.text)")
-        #expect(text.text.contains(#"clients_file_reads_total{outcome="failed"} 3"#))
+        #expect(text.text.contains(#"clients_file_reads_total{outcome="changed"} 3"#), "\(text.text)")
+        #expect(text.text.contains(#"clients_file_reads_total{outcome="failed"} 4"#))
         await group.shutdown()
     }
 }

@@ -150,6 +150,33 @@ struct LogoutTests {
         }
     }
 
+    @Test func `A client has a few requests at a time, and none for a while after a failure`() {
+        let clients = SilentClients()
+        let begun = (0..<5).map { _ in clients.begin("a") }
+        #expect(begun == [nil, nil, nil, SilentClients.turn, SilentClients.turn])
+        #expect(clients.begin("b") == nil, "others are not held up")
+        clients.end("a")
+        #expect(clients.begin("a") == nil)
+        clients.add("a")
+        #expect((clients.begin("a") ?? .zero) > .seconds(10))
+    }
+
+    /// The code is redeemed while the browser's session ends: whichever is first, no session of the client is left alive.
+    @Test func `A code that is redeemed during a sign-out leaves no session behind`() async throws {
+        try await run { bench in
+            for _ in 0..<20 {
+                let browser = try await bench.browserToken()
+                let code = try await bench.code(["scope": "openid"], browser: browser)
+                async let redeemed = bench.redeem(code)
+                async let ended: Void = signOut(browser, bench)
+                let tokens = try await redeemed
+                try await ended
+                let isOver = tokens.accessToken.isEmpty ? true : await !bench.isAccepted(tokens.accessToken)
+                #expect(isOver)
+            }
+        }
+    }
+
     private func sessionID(_ token: String) throws -> PostgresUUID {
         let text = try claims(token)["sid"]?.string ?? ""
         return try #require(SessionID(text)).uuid

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 
 /// The pages of an invitation link. `GET /my/join` is where the link leads: its token is in the fragment, which no server sees, so the
 /// script puts it into the page's form, or the user does. `POST` keeps it in a cookie, since the user may have to sign in first.
@@ -13,6 +14,7 @@ enum InvitationPage {
     /// What a user may paste: a link of ours, or of an app that has the token at its end.
     private static let textBytesMax = 1_024
     private static let tokenBytesMax = 512
+    private static let shownName = "invitation"
 
     static func routes(_ pages: AccountPages) -> [Route] {
         let cookie = pages.parts.pages.invitationCookie
@@ -40,7 +42,7 @@ enum InvitationPage {
                     call.token = token
                     let options = visit.methods.groupOptions(try await visit.user(isChange: true))
                     let preview = try await visit.methods.groups.previewGroupLink(call, options: options)
-                    return page(preview, visit).response
+                    return page(preview, mark(of: token), visit).response
                 } catch {
                     guard
                         var page = visit.page(
@@ -53,7 +55,12 @@ enum InvitationPage {
                 }
             },
             pages.form(path, goal: ReturnPath(path) ?? .account) { visit, form in
-                var response = try await decided(cookie.value(visit.request), form, visit)
+                let token = cookie.value(visit.request)
+                // Another page may have put another invitation into the cookie: the user decides about the one that was shown.
+                guard ConstantTime.areEqual(form[shownName], mark(of: token)) else {
+                    return AccountPages.seeOther(path)
+                }
+                var response = try await decided(token, form, visit)
                 response.headers[.setCookie] = cookie.clearing
                 return response
             },
@@ -106,7 +113,14 @@ enum InvitationPage {
         return page
     }
 
-    private static func page(_ preview: AppV1.PreviewGroupLinkResponse, _ visit: AccountPages.Visit) -> Page {
+    /// What tells one invitation from another, and gives no token.
+    static func mark(of token: String) -> String { Base64URL.encode(SHA256.hash("shown \(token)")) }
+
+    private static func page(
+        _ preview: AppV1.PreviewGroupLinkResponse,
+        _ mark: String,
+        _ visit: AccountPages.Visit
+    ) -> Page {
         let name = "<p class=\"name\"><bdi>\(HTMLText.escaped(preview.groupName))</bdi></p>"
         if preview.isMember {
             let open = visit.link(GroupPage.address(preview.groupID), .openGroup)
@@ -117,6 +131,7 @@ enum InvitationPage {
         }
         let effect: PageText.Key = preview.openness == .confirm ? .joinEffectConfirm : .joinEffectMember
         let buttons = """
+            \(Page.hiddenFields([(shownName, mark)]))
             <button class="strong" type="submit" name="accept" value="yes">\(visit.text.html(.join))</button>
             <button type="submit" name="accept" value="no">\(visit.text.html(.notNow))</button>
             """

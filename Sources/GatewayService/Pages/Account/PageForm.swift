@@ -43,6 +43,9 @@ struct PageForm: Sendable {
         return sender == origin
     }
 
+    /// Whether another site led the browser here, as far as the browser says.
+    static func isOfAnotherSite(_ request: Request) -> Bool { request.headers[.secFetchSite] == "cross-site" }
+
     static let foreign = Problem(
         .forbidden,
         code: "PERMISSION_DENIED",

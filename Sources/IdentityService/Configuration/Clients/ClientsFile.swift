@@ -11,28 +11,34 @@ struct ClientsFile: Sendable {
     let file: ConfiguredFile
     /// The audiences of the providers. No client may have the id of one: the id says which app a session is of.
     let audiences: Set<String>
-    /// Whether we have a key for RS256.
+    /// Whether we had a key for RS256 at the start.
     let signsRS256: Bool
 
     /// The clients by their ids.
     ///
     /// - Throws: `ConfigurationErrors` with all errors found; none shows a secret.
-    func clients() throws(ConfigurationErrors) -> [String: OAuthClient] { try clients(of: file) }
+    func clients() throws(ConfigurationErrors) -> [String: OAuthClient] {
+        try clients(of: file, signsRS256: signsRS256)
+    }
 
     /// What the file holds now: its content, and the clients by their ids. Reads the file; blocks meanwhile.
     ///
+    /// - Parameter signsRS256: whether we have a key for RS256 now.
     /// - Throws: as ``clients()``.
-    func reread() throws(ConfigurationErrors) -> (content: Secret, clients: [String: OAuthClient]) {
+    func reread(signsRS256: Bool) throws(ConfigurationErrors) -> (content: Secret, clients: [String: OAuthClient]) {
         let new: ConfiguredFile
         do throws(ConfigurationProblem) {
             new = try file.reread(bytesMax: Self.bytesMax)
         } catch {
             throw ConfigurationErrors([ConfigurationError(key: IdentityKeys.clientsFile.name, problem: error.text)])
         }
-        return (new.content, try clients(of: new))
+        return (new.content, try clients(of: new, signsRS256: signsRS256))
     }
 
-    private func clients(of file: ConfiguredFile) throws(ConfigurationErrors) -> [String: OAuthClient] {
+    private func clients(
+        of file: ConfiguredFile,
+        signsRS256: Bool
+    ) throws(ConfigurationErrors) -> [String: OAuthClient] {
         let content = file.content.bytes
         let findings = ProviderFindings()
         let key = IdentityKeys.clientsFile.name
