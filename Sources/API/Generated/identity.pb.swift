@@ -587,6 +587,9 @@ public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable 
   /// Whether the provider is asked for a new sign-in, for an act of a page of ours that needs one.
   public var demandsNewSignIn: Bool = false
 
+  /// Whether the provider is asked to let the user choose an account, for one that is to be linked.
+  public var choosesAccount: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2217,7 +2220,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0\u{3}demands_new_sign_in\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0\u{3}demands_new_sign_in\0\u{3}chooses_account\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2232,6 +2235,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
       case 5: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.authorizationRequest) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.demandsNewSignIn) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.choosesAccount) }()
       default: break
       }
     }
@@ -2259,6 +2263,9 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if self.demandsNewSignIn != false {
       try visitor.visitSingularBoolField(value: self.demandsNewSignIn, fieldNumber: 7)
     }
+    if self.choosesAccount != false {
+      try visitor.visitSingularBoolField(value: self.choosesAccount, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2270,6 +2277,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if lhs.redirectUri != rhs.redirectUri {return false}
     if lhs.authorizationRequest != rhs.authorizationRequest {return false}
     if lhs.demandsNewSignIn != rhs.demandsNewSignIn {return false}
+    if lhs.choosesAccount != rhs.choosesAccount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
