@@ -117,6 +117,7 @@ struct AuthorizeTests {
             let ana = try await bench.redeem(bench.code(browser: bench.browserToken()))
             let hint = ["id_token_hint": ana.idToken]
             let other = try await bench.browserToken(subject: "002.other")
+            bench.service.clock.advance(seconds: 2)
             let page = try await bench.authorize(hint, browser: other).signIn.request
             func goOn(_ request: String, _ browser: String) async throws -> IdentityV1.AuthorizeResponse {
                 try await bench.service.oauth.authorize(.with { ($0.request, $0.browserToken) = (request, browser) })
