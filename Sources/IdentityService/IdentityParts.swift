@@ -189,12 +189,14 @@ struct IdentityParts: Sendable {
             logger: logger
         )
         self.logouts = logouts
-        clientsReader = settings.clientsFile.map { ClientsReader(
+        clientsReader = settings.clientsFile.map {
+            ClientsReader(
                 $0,
                 clients: clients,
                 signsRS256: { ownKeys.current.mint.issuer.signsRS256 },
                 logger: logger
-            ) }
+            )
+        }
         metrics =
             [
                 signIns, refreshes, sessionUses, acknowledgements, revocations,
