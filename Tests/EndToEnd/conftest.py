@@ -48,7 +48,7 @@ def stack():
     """The stack that most tests share, so no test may change what other tests rely on."""
     # The more is logged, the more secrets a log could contain.
     with short_folder() as folder, new_stack(
-            VESTIBULE_LOG_LEVEL="trace", VESTIBULE_GATEWAY_AUTH_PER_SECOND="1000", VESTIBULE_GATEWAY_AUTH_BURST="1000",
+            VESTIBULE_LOG_LEVEL="trace", VESTIBULE_GATEWAY_AUTH_PER_SECOND="200", VESTIBULE_GATEWAY_AUTH_BURST="300",
             VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json")) as stack:
         stack.backend = PhoneBackend(folder / "backend.json")
         stack.start()
