@@ -15,6 +15,7 @@ import re
 import secrets
 import shutil
 import statistics
+import time
 import urllib.parse
 
 import envoy_peer
@@ -134,6 +135,28 @@ def _check_envoy(options, scratch, stack, tokens):
         raise BenchError(f"Envoy answered an access token with {found[0]} and an ID token with {found[1]}")
 
 
+class Meter:
+    """Processor time of processes in microseconds, without what each uses while nothing is asked of it."""
+
+    IDLE_SECONDS = 3
+
+    def __init__(self, process_ids):
+        self.process_ids = process_ids
+        start = self._used()
+        time.sleep(self.IDLE_SECONDS)
+        self.idle = [(end - begin) / self.IDLE_SECONDS for begin, end in zip(start, self._used())]
+
+    def _used(self):
+        return [_cpu_us([process_id]) for process_id in self.process_ids]
+
+    def of(self, work):
+        """What some work gives, and what it took of each process."""
+        start, began = self._used(), time.monotonic()
+        found = work()
+        seconds = time.monotonic() - began
+        return found, [end - begin - idle * seconds for begin, end, idle in zip(start, self._used(), self.idle)]
+
+
 def _cpu_us(process_ids):
     return sum(cpu_and_waiting_ns(process_id)[0] for process_id in process_ids) / 1e3
 
@@ -163,7 +186,7 @@ def _pages(options, url, process_ids, count):
 
 def measure(options, scratch):
     """Gives the figures, the bars, and notes."""
-    codes, tokens, pages, gos, units, notes = [], [], [], [], [], []
+    codes, tokens, pages, gos, units, notes, shares = [], [], [], [], [], [], []
     with service_stack(options, os.path.join(scratch, "openid"), VESTIBULE_EVENT_LOOPS="1", **UNLIMITED) as stack:
         for name in PROGRAMS:
             stack.pin(name, options.server_core)
@@ -172,13 +195,13 @@ def measure(options, scratch):
         for turn in range(options.rounds):
             units.append(signature_us(options))
             first = _redeem(visitor, stack, *_code(stack))
-            before = _cpu_us(process_ids)
-            found = [_code(stack) for _ in range(FLOWS)]
-            codes.append((_cpu_us(process_ids) - before) / FLOWS)
-            before = _cpu_us(process_ids)
-            for code in found:
-                _redeem(visitor, stack, *code)
-            tokens.append((_cpu_us(process_ids) - before) / FLOWS)
+            meter = Meter(process_ids)
+            found, each = meter.of(lambda: [_code(stack) for _ in range(FLOWS)])
+            each = [used / FLOWS for used in each]
+            codes.append(sum(each))
+            shares.append(each)
+            _, used = meter.of(lambda: [_redeem(visitor, stack, *code) for code in found])
+            tokens.append(sum(used) / FLOWS)
             url, _ = _authorization(stack)
             pages.append(_pages(options, url, process_ids, PAGES))
             try:
@@ -189,14 +212,17 @@ def measure(options, scratch):
                 notes.append(f"Missing peer Go's html/template: {error}")
             options.say(
                 f"OpenID {turn + 1}/{options.rounds}   code {codes[-1]:.0f} µs, tokens {tokens[-1]:.0f} µs, page {pages[-1]:.0f} µs, "
-                f"Go's page {gos[-1] if gos else 0:.0f} µs, a signature {units[-1]:.1f} µs")
+                f"Go's page {gos[-1] if gos else 0:.0f} µs, a signature {units[-1]:.1f} µs; of a code "
+                + ", ".join(f"{name} {share:.0f} µs" for name, share in zip(PROGRAMS, each)))
         try:
             _check_envoy(options, scratch, stack, first)
             notes.append("Envoy's jwt_authn, set up by the discovery document, took an access token and refused an ID token.")
         except BenchError as error:
             notes.append(f"Envoy: {error}")
         grown = _abandoned_mb(options, stack)
+    each = ", ".join(f"{name} {statistics.median(column):.0f} µs" for name, column in zip(PROGRAMS, zip(*shares)))
     return *_judge(codes, tokens, pages, gos, statistics.median(units), grown), sorted(set(notes)) + [
+        f"OpenID, from the request to the code: {each}.",
         "OpenID: processor time of gateway, identity and profile, without PostgreSQL's and the simulator's. A code takes four requests of "
         "the browser to the gateway; the user is new."]
 
