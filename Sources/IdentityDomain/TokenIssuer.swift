@@ -150,7 +150,7 @@ public struct TokenIssuer: Sendable {
         return try rsaKey.signedToken(claims: claims, encodedHeader: rsaIDTokenHeader)
     }
 
-    /// A logout token, which tells a client that a session has ended (OpenID Connect Back-Channel Logout 1.0 section 2.4).
+    /// A logout token, which notifies a client that a session has ended (OpenID Connect Back-Channel Logout 1.0 section 2.4).
     ///
     /// - Parameters:
     ///   - tokenID: `jti`, unique: after a lost response the client gets another token.

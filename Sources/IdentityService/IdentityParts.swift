@@ -39,7 +39,7 @@ struct IdentityParts: Sendable {
     let grants: ProviderGrants
     /// Delivers events to the webhook targets.
     let webhooks: WebhookDeliverer
-    /// Tells OAuth clients that sessions have ended.
+    /// Notifies OAuth clients of ended sessions.
     let logouts: WorkRunner<LogoutWork>
     /// Deletes the accounts whose scheduled deletion is due.
     let deletions: ScheduledDeletions

@@ -15,7 +15,7 @@ struct Logout: Sendable {
     let clientID: String
 }
 
-/// Tells OAuth clients that sessions have ended (OpenID Connect Back-Channel Logout 1.0), in no order: each for a day, then it is parked.
+/// Notifies OAuth clients of ended sessions (OpenID Connect Back-Channel Logout 1.0), in no order. Each is tried for a day, then parked.
 struct LogoutWork: WorkKind {
     static let queueName = "logouts"
     /// How long a client may take to respond.
@@ -61,13 +61,13 @@ struct LogoutWork: WorkKind {
         for item in items {
             // A client that doesn't want to know any more, or is gone, gets nothing.
             guard let client = clients.current.byID[item.clientID], let target = client.logoutURI else { continue }
-            try await tell(item, client, at: target, deadline: deadline)
+            try await notify(client, of: item, at: target, deadline: deadline)
         }
     }
 
-    private func tell(
-        _ logout: Logout,
+    private func notify(
         _ client: OAuthClient,
+        of logout: Logout,
         at target: LogoutURI,
         deadline: Deadline
     ) async throws {

@@ -3,7 +3,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `GET /my/account/data`: what the API tells the user about themselves, as one JSON file.
+/// `GET /my/account/data`: the user's data, as the API returns it, in one JSON file.
 enum DataRoute {
     static let path = "\(AccountPage.path)/data"
     /// The most pages of a list that are read; each has a hundred entries.

@@ -113,7 +113,7 @@ enum InvitationPage {
         return page
     }
 
-    /// What tells one invitation from another, and gives no token.
+    /// A hash by which a form names the invitation that it was shown for. The token can't be computed from it.
     static func mark(of token: String) -> String { Base64URL.encode(SHA256.hash("shown \(token)")) }
 
     private static func page(
