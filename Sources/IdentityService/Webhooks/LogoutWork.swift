@@ -36,7 +36,7 @@ struct LogoutWork: WorkKind {
     let http: any OutgoingClient
     let clock: WallClock
     let randomBytes: @Sendable (Int) -> [UInt8]
-    let silent = SilentClients()
+    var silent = SilentClients()
 
     var queue: String { Self.queueName }
 

@@ -4,8 +4,6 @@ import Synchronization
 /// Keeps clients that respond slowly, or not at all, from taking the room of those that do: each has a few requests at a time, and none for
 /// a while after one has failed. Any thread.
 final class SilentClients: Sendable {
-    /// How long a client isn't asked after it has failed.
-    static let pause: Duration = .seconds(15)
     /// How long a request waits that is one too many.
     static let turn: Duration = .seconds(2)
     /// The most requests to a client at a time.
@@ -17,7 +15,11 @@ final class SilentClients: Sendable {
         var running: [String: Int] = [:]
     }
 
+    /// How long a client isn't asked after it has failed.
+    private let pause: Duration
     private let state = Mutex(State())
+
+    init(pause: Duration = .seconds(15)) { self.pause = pause }
 
     /// Begins a request, to be ended by ``end(_:)``; or returns how long it has to wait.
     func begin(_ clientID: String) -> Duration? {
@@ -43,5 +45,5 @@ final class SilentClients: Sendable {
     }
 
     /// Remembers a client that has failed.
-    func add(_ clientID: String) { state.withLock { $0.until[clientID] = .after(Self.pause) } }
+    func add(_ clientID: String) { state.withLock { $0.until[clientID] = .after(pause) } }
 }

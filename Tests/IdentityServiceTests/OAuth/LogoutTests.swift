@@ -4,6 +4,7 @@ import JOSE
 import Models
 import OutgoingHTTP
 import Postgres
+import RPC
 import ServiceKit
 import ServiceModels
 import ServiceStore
@@ -113,21 +114,40 @@ struct LogoutTests {
         }
     }
 
-    @Test func `A client that does not answer is tried again, and doesn't hold up others`() async throws {
+    @Test func `A client that does not answer is tried again`() async throws {
         try await run { bench in
-            bench.service.http.answer { _ throws(OutgoingHTTPError) in
-                throw OutgoingHTTPError(.connection("refused"), mayHaveBeenSent: false)
-            }
+            refuseConnections(bench)
             for _ in 0..<3 {
                 let browser = try await bench.browserToken()
                 _ = try await bench.redeem(bench.code(["scope": "openid"], browser: browser))
                 try await signOut(browser, bench)
             }
-            #expect(try await sent(bench).count == 1, "the others wait without a try")
+            #expect(try await sent(bench).isEmpty == false)
             let rows = try await bench.service.database.query(
                 "SELECT count(*) FROM work WHERE queue = 'logouts' AND parked_at IS NULL AND failure IS NOT NULL"
             )
             #expect(try rows.first?.decode(0, as: Int64.self) == 3)
+        }
+    }
+
+    @Test func `A client that has failed is not asked for a while`() async throws {
+        try await run { bench in
+            refuseConnections(bench)
+            var work = bench.service.parts.logouts.kind
+            work.silent = SilentClients(pause: .seconds(3_600))
+            let sessionID = try #require(SessionID(bytes: Array(repeating: 1, count: 16)))
+            let userID = try #require(UserID(bytes: Array(repeating: 2, count: 16)))
+            let logout = Logout(sessionID: sessionID, userID: userID, clientID: "app")
+            for _ in 0..<3 {
+                await #expect(throws: WorkSetback.self) { try await work.perform([logout], deadline: .after(.seconds(60))) }
+            }
+            #expect(bench.service.http.requests.count == 1, "the others wait without a try")
+        }
+    }
+
+    private func refuseConnections(_ bench: OAuthBench) {
+        bench.service.http.answer { _ throws(OutgoingHTTPError) in
+            throw OutgoingHTTPError(.connection("refused"), mayHaveBeenSent: false)
         }
     }
 
@@ -151,7 +171,7 @@ struct LogoutTests {
     }
 
     @Test func `A client has a few requests at a time, and none for a while after a failure`() {
-        let clients = SilentClients()
+        let clients = SilentClients(pause: .seconds(3_600))
         let begun = (0..<5).map { _ in clients.begin("a") }
         #expect(begun == [nil, nil, nil, SilentClients.turn, SilentClients.turn])
         #expect(clients.begin("b") == nil, "others are not held up")
