@@ -100,6 +100,11 @@ enum HexDigit {
         default: nil
         }
     }
+
+    /// The digit for a value of 0 to 15, in capitals.
+    static func upper(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+    }
 }
 
 /// The fields of a request, which are looked up where they lie.

@@ -184,6 +184,10 @@ def test_a_client_requires_a_profile(stack, clients, metadata, new_visitor):  # 
     silent = visitor.open(begin(client, metadata, prompt="none")[0])
     assert "error=interaction_required" in silent
     assert visitor.open(url) is None and visitor.path.startswith("/my/profile?request=")
+    cancelled = visitor.follow("/oauth2/authorize/continue")
+    assert "error=access_denied" in cancelled and f"state={state}" in cancelled and "code=" not in cancelled
+    assert visitor.open(begin(client, metadata, ui_locales="de")[0]) is None and 'lang="de"' in visitor.text, visitor.text
+    assert visitor.open(url) is None and visitor.path.startswith("/my/profile?request=")
     visitor.send("/my/profile", phone_number="")
     assert visitor.response.status_code == 422 and "role=\"alert\"" in visitor.text
     visitor.send("/my/profile", phone_number=visitor.person.phone)

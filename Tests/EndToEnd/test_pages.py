@@ -119,6 +119,7 @@ def test_linking_a_provider(visitor):
     visitor.complete().visit("/my/account")
     visitor.send("/providers/google/link").pass_provider()
     assert visitor.path == "/my/account/link", visitor.text
+    assert visitor.person.email in visitor.text, "the user sees which account it is"
     visitor.send("/my/account/link")
     assert visitor.path == "/my/account?notice=linked", visitor.text
     assert "Google" in visitor.text and "was added" in visitor.text

@@ -55,6 +55,22 @@ struct FormTests {
         #expect(status == 400 && body["code"] == "FORM_MALFORMED")
     }
 
+    @Test func `What is encoded is read as it was`() throws {
+        let all = String(String.UnicodeScalarView((0...0x2fff).compactMap(Unicode.Scalar.init))) + "😀"
+        #expect(FormFields.encode("aZ09-._~ +&%/€") == "aZ09-._~%20%2B%26%25%2F%E2%82%AC")
+        let fields = try FormFields(parsing: Array("\(FormFields.encode(all))=\(FormFields.encode(""))&plain".utf8))
+            .fields
+        #expect(fields.map(\.name) == [all, "plain"] && fields.map(\.value) == ["", ""])
+    }
+
+    @Test func `What is escaped is text wherever it stands`() {
+        #expect(
+            HTMLText.escaped("<a href=\"x\" title='y'>Zoë & 😀</a>")
+                == "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;Zoë &amp; 😀&lt;/a&gt;"
+        )
+        #expect(HTMLText.escaped("Zoë 😀") == "Zoë 😀" && HTMLText.escaped("").isEmpty)
+    }
+
     @Test func `Bytes that are not text are refused`() async throws {
         #expect(try await Self.send([0x61, 0x3d, 0xff]).body["code"] == "FORM_MALFORMED")
     }

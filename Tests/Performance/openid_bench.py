@@ -5,6 +5,7 @@ The unit is one ES256 signature, measured in the same run: what a sign-in can't 
 """
 
 import base64
+import concurrent.futures
 import contextlib
 import hashlib
 import html
@@ -26,6 +27,8 @@ from service_stack import claims_of, free_ports, service_stack
 
 REDIRECT = "http://127.0.0.1:51123/callback"
 FLOWS, PAGES = 200, 3_000
+# Browsers at a time where there are many.
+BROWSERS = 16
 ABANDONED = 100_000
 CODE_SIGNATURES_MAX, TOKEN_SIGNATURES_MAX, PAGE_RATIO_MAX, ABANDONED_MB_MAX = 12, 6, 0.5, 64
 PROGRAMS = ("gateway", "identity", "profile")
@@ -111,6 +114,12 @@ def _code(stack):
     return found["code"], verifier
 
 
+def _codes(stack, browsers):
+    """Signs FLOWS new users in, by so many browsers at a time."""
+    with concurrent.futures.ThreadPoolExecutor(browsers) as executor:
+        return list(executor.map(lambda _: _code(stack), range(FLOWS)))
+
+
 def _redeem(visitor, stack, code, verifier):
     answer = visitor.expect(200, f"http://{stack.addresses['gateway']}/oauth2/token", {
         "grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT, "client_id": "demo", "code_verifier": verifier})
@@ -186,7 +195,7 @@ def _pages(options, url, process_ids, count):
 
 def measure(options, scratch):
     """Gives the figures, the bars, and notes."""
-    codes, tokens, pages, gos, units, notes, shares = [], [], [], [], [], [], []
+    codes, many, tokens, pages, gos, units, notes, shares = [], [], [], [], [], [], [], []
     with service_stack(options, os.path.join(scratch, "openid"), VESTIBULE_EVENT_LOOPS="1", **UNLIMITED) as stack:
         for name in PROGRAMS:
             stack.pin(name, options.server_core)
@@ -196,8 +205,10 @@ def measure(options, scratch):
             units.append(signature_us(options))
             first = _redeem(visitor, stack, *_code(stack))
             meter = Meter(process_ids)
-            found, each = meter.of(lambda: [_code(stack) for _ in range(FLOWS)])
+            found, each = meter.of(lambda: _codes(stack, 1))
             each = [used / FLOWS for used in each]
+            _, used = meter.of(lambda: _codes(stack, BROWSERS))
+            many.append(sum(used) / FLOWS)
             codes.append(sum(each))
             shares.append(each)
             _, used = meter.of(lambda: [_redeem(visitor, stack, *code) for code in found])
@@ -211,7 +222,7 @@ def measure(options, scratch):
             except BenchError as error:
                 notes.append(f"Missing peer Go's html/template: {error}")
             options.say(
-                f"OpenID {turn + 1}/{options.rounds}   code {codes[-1]:.0f} µs, tokens {tokens[-1]:.0f} µs, page {pages[-1]:.0f} µs, "
+                f"OpenID {turn + 1}/{options.rounds}   code {codes[-1]:.0f} µs, of many {many[-1]:.0f} µs, tokens {tokens[-1]:.0f} µs, page {pages[-1]:.0f} µs, "
                 f"Go's page {gos[-1] if gos else 0:.0f} µs, a signature {units[-1]:.1f} µs; of a code "
                 + ", ".join(f"{name} {share:.0f} µs" for name, share in zip(PROGRAMS, each)))
         try:
@@ -221,7 +232,7 @@ def measure(options, scratch):
             notes.append(f"Envoy: {error}")
         grown = _abandoned_mb(options, stack)
     each = ", ".join(f"{name} {statistics.median(column):.0f} µs" for name, column in zip(PROGRAMS, zip(*shares)))
-    return *_judge(codes, tokens, pages, gos, statistics.median(units), grown), sorted(set(notes)) + [
+    return *_judge(codes, many, tokens, pages, gos, statistics.median(units), grown), sorted(set(notes)) + [
         f"OpenID, from the request to the code: {each}.",
         "OpenID: processor time of gateway, identity and profile, without PostgreSQL's and the simulator's. A code takes four requests of "
         "the browser to the gateway; the user is new."]
@@ -243,11 +254,12 @@ def _abandoned_mb(options, stack):
     return grown
 
 
-def _judge(codes, tokens, pages, gos, unit, grown):
-    code, token, page = (statistics.median(found) for found in (codes, tokens, pages))
+def _judge(codes, many, tokens, pages, gos, unit, grown):
+    code, code_of_many, token, page = (statistics.median(found) for found in (codes, many, tokens, pages))
     figures = [
         Figure("ES256 signature by libcrypto", f"{unit:.1f} µs", "", "the unit of the next two"),
-        Figure("authorization request to code", f"{code / unit:.1f} signatures", f"{code:.0f} µs", "a new user, simulated Apple"),
+        Figure("authorization request to code", f"{code / unit:.1f} signatures", f"{code:.0f} µs", "a new user, simulated Apple, one browser"),
+        Figure("the same of many browsers", f"{code_of_many / unit:.1f} signatures", f"{code_of_many:.0f} µs", f"{BROWSERS} at a time"),
         Figure("code to tokens", f"{token / unit:.1f} signatures", f"{token:.0f} µs", "access, ID and refresh token"),
         Figure("sign-in page", "", f"{page:.0f} µs", "32 connections"),
         Figure(f"{ABANDONED:,} abandoned sign-ins", f"{grown:.1f} MB", "", "gateway and identity, resident"),

@@ -668,6 +668,9 @@ public nonisolated struct Vestibule_Identity_V1_FinishWebSignInResponse: Sendabl
   /// The token's audience.
   public var clientID: String = String()
 
+  /// The e-mail address of the account at the provider, for the user to see; empty if the provider sent none.
+  public var email: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2390,7 +2393,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FinishWebSignInResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}id_token_ticket\0\u{3}code_ticket\0\u{3}app_url\0\u{3}client_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}id_token_ticket\0\u{3}code_ticket\0\u{3}app_url\0\u{3}client_id\0\u{1}email\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2402,6 +2405,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
       case 2: try { try decoder.decodeSingularStringField(value: &self.codeTicket) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.appURL) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.email) }()
       default: break
       }
     }
@@ -2420,6 +2424,9 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
     if !self.clientID.isEmpty {
       try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 4)
     }
+    if !self.email.isEmpty {
+      try visitor.visitSingularStringField(value: self.email, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2428,6 +2435,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
     if lhs.codeTicket != rhs.codeTicket {return false}
     if lhs.appURL != rhs.appURL {return false}
     if lhs.clientID != rhs.clientID {return false}
+    if lhs.email != rhs.email {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -147,6 +147,9 @@ public nonisolated struct Vestibule_Identity_V1_AuthorizeRequest: Sendable {
   /// What the gateway knows of the user's profile, once the response was CompleteProfile.
   public var profile: Vestibule_Identity_V1_ProfileState = .unspecified
 
+  /// Whether the user cancelled a page of this `request`: the client gets `access_denied` (RFC 6749 section 4.1.2.1).
+  public var isCancelled: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -726,7 +729,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAuthentication: SwiftProtobuf.
 
 nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AuthorizeRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parameters\0\u{1}request\0\u{3}browser_token\0\u{1}profile\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parameters\0\u{1}request\0\u{3}browser_token\0\u{1}profile\0\u{3}is_cancelled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -738,6 +741,7 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
       case 2: try { try decoder.decodeSingularStringField(value: &self.request) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.browserToken) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.profile) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isCancelled) }()
       default: break
       }
     }
@@ -756,6 +760,9 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
     if self.profile != .unspecified {
       try visitor.visitSingularEnumField(value: self.profile, fieldNumber: 4)
     }
+    if self.isCancelled != false {
+      try visitor.visitSingularBoolField(value: self.isCancelled, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -764,6 +771,7 @@ nonisolated extension Vestibule_Identity_V1_AuthorizeRequest: SwiftProtobuf.Mess
     if lhs.request != rhs.request {return false}
     if lhs.browserToken != rhs.browserToken {return false}
     if lhs.profile != rhs.profile {return false}
+    if lhs.isCancelled != rhs.isCancelled {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

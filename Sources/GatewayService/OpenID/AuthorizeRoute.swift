@@ -72,6 +72,7 @@ enum AuthorizeRoute {
                 let query = try FormFields(queryOf: request)
                 var call = IdentityV1.AuthorizeRequest()
                 call.request = try sealedRequest(query)
+                call.isCancelled = query["cancelled"] != nil
                 let notice = query["notice"].flatMap(SignInNotice.init(rawValue:))
                 return try await answer(call, notice, query["provider"] ?? "", parts, request, context)
             }
@@ -89,6 +90,12 @@ enum AuthorizeRoute {
         if LinkRequest(request: request) != nil { return LinkRequest.address(notice) }
         let notice = notice.map { "&notice=\($0.rawValue)&provider=\(FormFields.encode(provider))" } ?? ""
         return "\(continuePath)?request=\(FormFields.encode(request))\(notice)"
+    }
+
+    /// The path and query by which a user cancels a client's request; nil for that of one of our own pages.
+    static func cancelAddress(_ request: String) -> String? {
+        guard ReturnPath(request: request) == nil, LinkRequest(request: request) == nil else { return nil }
+        return "\(continueAddress(request))&cancelled=true"
     }
 
     /// The sealed request of a query.
@@ -146,7 +153,11 @@ enum AuthorizeRoute {
         let me = try await visit.methods.getMe(.init(), visit.user()).profile
         let isComplete = !ProfileForm.lacksAny(of: completion.fields, me)
         guard isComplete || completion.isSilent else {
-            let address = ProfilePage.address(completion.request, required: completion.fields)
+            let address = ProfilePage.address(
+                completion.request,
+                required: completion.fields,
+                languages: completion.page.languages
+            )
             return Response(status: .seeOther, headers: [.location: address])
         }
         var call = call

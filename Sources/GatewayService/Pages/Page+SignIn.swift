@@ -55,9 +55,19 @@ extension Page {
             SignInHelpRoute.address(page.request, providers: page.providers, language: text.language)
         )
         parts.append("<p class=\"aside\"><a href=\"\(help)\">\(text.html(.lostLink))</a></p>")
+        if let cancelAddress = AuthorizeRoute.cancelAddress(page.request) {
+            parts.append(text.cancelLink(to: cancelAddress))
+        }
         let title = page.clientName.isEmpty ? text[.signIn] : text[.signInTo, ["client": page.clientName]]
         var signIn = Page(text: text, title: title, content: parts.joined(separator: "\n"))
         signIn.look = ClientLook(logoURI: page.clientLogoUri, color: page.clientColor, name: page.clientName)
         return signIn
+    }
+}
+
+extension PageText {
+    /// The link by which a user goes back to the client without signing in.
+    func cancelLink(to address: String) -> String {
+        "<p class=\"aside\"><a href=\"\(HTMLText.escaped(address))\">\(html(.cancel))</a></p>"
     }
 }

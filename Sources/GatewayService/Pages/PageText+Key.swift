@@ -81,6 +81,7 @@ extension PageText {
         case more
         case reload
         case goBackToPage
+        case cancel
         case formFailed
         case sessionOver
         case accountsJoined
@@ -114,6 +115,8 @@ extension PageText {
         case link
         /// {provider}: the provider's name.
         case linkText
+        /// {email}: the e-mail address of the account at the provider.
+        case linkAccount
         case linkLost
         case devices
         case thisDevice

@@ -24,6 +24,11 @@ extension OAuthMethods {
                 }
                 return response
             }
+            if request.isCancelled {
+                let failure = OAuthFailure(.accessDenied, "The user cancelled.")
+                response.answer = answer(failure, to: accepted.target)
+                return response
+            }
             let now = identity.clock.nowMilliseconds
             let session = try await browserSession(request.browserToken, deadline: context.deadline)
             let isAnothers = session.map { accepted.hintedUserID ?? $0.userID != $0.userID } ?? false

@@ -39,6 +39,7 @@ extension IdentityMethods {
             response.codeTicket = tickets.code
             response.appURL = begun?.state.appURL ?? ""
             response.clientID = grant.claims.audience
+            response.email = grant.claims.email ?? grant.email
             return response
         }
     }

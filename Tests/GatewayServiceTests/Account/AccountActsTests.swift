@@ -54,8 +54,11 @@ struct AccountActsTests {
 
     @Test func `A complete profile goes on to the client that waits, by a link`() async throws {
         let stage = try AccountStage()
-        let address = ProfilePage.address(OpenIDStage.sealed, required: ["username"])
+        let address = ProfilePage.address(OpenIDStage.sealed, required: ["username"], languages: "ja")
         let page = try await stage.get(address).page
+        #expect(page["html"]?["lang"] == "ja" && page["form"]?["action"] == "/my/profile?ui_locales=ja")
+        let links = page.elements.filter { $0.name == "a" }.compactMap { $0.attributes["href"] }
+        #expect(links == ["/oauth2/authorize/continue?request=\(OpenIDStage.sealed)&cancelled=true"])
         #expect(page.hiddenFields.contains(["request", OpenIDStage.sealed]))
         #expect(page.hiddenFields.contains(["required", "phone_number username"]))
         stage.stage.gateway.stubs.profile.set { answers in
@@ -176,6 +179,7 @@ struct AccountActsTests {
         let cookies = "\(OpenIDStage.session); \(kept)"
         let page = try await stage.stage.get("/my/account/link", cookie: cookies)
         #expect(page.status == 200 && linked.withLock { $0.isEmpty }, "a visit links nothing")
+        #expect(try page.page.text.contains("<maria@example.com>"), "the user sees which account it is")
         let form = "form_value=\(AccountStage.formValue)"
         let done = try await stage.stage.post("/my/account/link", form, cookie: cookies)
         #expect(
@@ -194,7 +198,7 @@ struct AccountActsTests {
         let request = LinkRequest(formValue: AccountStage.formValue).request
         #expect(try await stage.get("/sign-in/google?request=\(request)").status == 400)
         for part in ["x", PageSession.formValue(ofToken: "another-token")] {
-            let cookies = "\(OpenIDStage.session); __Host-vestibule-link=google.vit1_t.vct1_t.verifier.\(part)"
+            let cookies = "\(OpenIDStage.session); __Host-vestibule-link=google.vit1_t.vct1_t.verifier.\(part)."
             #expect(try await stage.stage.get("/my/account/link", cookie: cookies).status == 400)
             let form = "form_value=\(AccountStage.formValue)"
             #expect(try await stage.stage.post("/my/account/link", form, cookie: cookies).status == 400)
@@ -212,7 +216,7 @@ struct AccountActsTests {
                 return .init()
             }
         }
-        let linking = "__Host-vestibule-link=google.vit1_t.vct1_t.verifier.\(AccountStage.formValue)"
+        let linking = "__Host-vestibule-link=google.vit1_t.vct1_t.verifier.\(AccountStage.formValue)."
         let answer = try await stage.stage.post(
             "/my/account/link",
             "form_value=\(AccountStage.formValue)",

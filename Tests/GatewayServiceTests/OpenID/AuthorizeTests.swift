@@ -85,8 +85,12 @@ struct AuthorizeTests {
         #expect(answer.status == 200)
         let links = page.elements.filter { $0.name == "a" }.map { $0.attributes["href"] }
         #expect(
-            links.dropLast() == ["apple", "google", "workforce"].map { "/sign-in/\($0)?request=\(OpenIDStage.sealed)" }
+            Array(links.compactMap(\.self).prefix(3))
+                == ["apple", "google", "workforce"].map { "/sign-in/\($0)?request=\(OpenIDStage.sealed)" }
         )
+        #expect(links.last == "/oauth2/authorize/continue?request=\(OpenIDStage.sealed)&cancelled=true")
+        _ = try await stage.get("/oauth2/authorize/continue?request=\(OpenIDStage.sealed)&cancelled=true")
+        #expect(stage.seen.authorized.withLock { $0.map(\.isCancelled) } == [false, true])
         for text in ["Sign in with Apple", "Sign in with Google", "Continue with Workforce"] {
             #expect(page.text.contains(text))
         }

@@ -119,7 +119,10 @@ struct OpenIDStage {
             }
             answers.finishWebSignIn = { request, _ in
                 seen.finished.withLock { $0.append(request) }
-                return .with { ($0.idTokenTicket, $0.codeTicket) = ("vit1_ticket", "vct1_ticket") }
+                return .with {
+                    ($0.idTokenTicket, $0.codeTicket) = ("vit1_ticket", "vct1_ticket")
+                    $0.email = "<maria@example.com>"
+                }
             }
             answers.signIn = { request, _ in
                 seen.signedIn.withLock { $0.append(request) }

@@ -86,7 +86,8 @@ struct SignInPageTests {
         var stage = try OpenIDStage()
         stage.showSignIn(providers: ["apple", "keycloak"])
         let page = try await stage.get("/oauth2/authorize", headers: [.acceptLanguage: "es"]).page
-        let help = try #require(page.elements.last { $0.name == "a" }?.attributes["href"])
+        let all = page.elements.filter { $0.name == "a" }.compactMap { $0.attributes["href"] }
+        let help = try #require(all.first { $0.contains("/help?") })
         #expect(help == "/oauth2/authorize/help?request=\(OpenIDStage.sealed)&providers=apple&ui_locales=es")
         let answer = try await stage.get(help)
         #expect(answer.status == 200 && answer.headers[.contentLanguage] == "es")

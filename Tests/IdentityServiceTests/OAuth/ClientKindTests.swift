@@ -123,6 +123,11 @@ struct ClientKindTests {
             #expect(try await goOn(first.request, .complete).answer.value("code") != nil)
             let silent = try await bench.authorize(["prompt": "none"], browser: browser).completeProfile
             #expect(silent.isSilent)
+            let cancelled = try await bench.service.oauth.authorize(
+                .with { ($0.request, $0.browserToken, $0.isCancelled) = (first.request, browser, true) }
+            ).answer
+            #expect(cancelled.value("error") == "access_denied" && cancelled.value("code") == nil)
+            #expect(cancelled.value("state") == "xyz" && cancelled.redirectUri == OAuthBench.callback)
         }
     }
 

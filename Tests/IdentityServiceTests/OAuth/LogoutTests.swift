@@ -139,7 +139,9 @@ struct LogoutTests {
             let userID = try #require(UserID(bytes: Array(repeating: 2, count: 16)))
             let logout = Logout(sessionID: sessionID, userID: userID, clientID: "app")
             for _ in 0..<3 {
-                await #expect(throws: WorkSetback.self) { try await work.perform([logout], deadline: .after(.seconds(60))) }
+                await #expect(throws: WorkSetback.self) {
+                    try await work.perform([logout], deadline: .after(.seconds(60)))
+                }
             }
             #expect(bench.service.http.requests.count == 1, "the others wait without a try")
         }

@@ -7,6 +7,8 @@ import Logging
 /// there is so here. The browser's cookie stands for the user; a bearer token opens none of them.
 struct AccountPages: Sendable {
     static let prefix = "/my/"
+    /// The parameter of a page's address with the languages that the client asks for.
+    static let languagesName = "ui_locales"
 
     let parts: OpenIDParts
 
@@ -28,7 +30,9 @@ struct AccountPages: Sendable {
         let parts: OpenIDParts
 
         var methods: AppMethods { parts.methods }
-        var text: PageText { parts.languages.text(for: request) }
+        var text: PageText { parts.languages.text(for: request, asked: languages) }
+        /// The languages that the client asks for, as the page's address has them; empty without.
+        var languages: String { request.uri.queryParameters[AccountPages.languagesName] ?? "" }
 
         /// The user, who has not asked for too much.
         func user(isChange: Bool = false) async throws -> SignedInUser {

@@ -52,10 +52,13 @@ enum LinkPage {
 
     private static func page(_ linking: Linking, _ visit: AccountPages.Visit) -> Page {
         let name: KeyValuePairs = ["provider": visit.providerName(linking.provider)]
+        let account =
+            linking.email.isEmpty
+            ? "" : "\n<p><strong>\(visit.text.html(.linkAccount, ["email": linking.email]))</strong></p>"
         return visit.page(
             visit.text[.link, name],
             """
-            <p>\(visit.text.html(.linkText, name))</p>
+            <p>\(visit.text.html(.linkText, name))</p>\(account)
             \(visit.form(path, "<button class=\"strong\" type=\"submit\">\(visit.text.html(.link, name))</button>"))
             <p class="after">\(visit.link(AccountPage.path, .goBackToPage))</p>
             """
@@ -116,7 +119,7 @@ struct LinkRequest: Sendable, Hashable {
 struct Linking: Sendable, Hashable {
     /// As long as identity keeps the tickets, in seconds.
     static let maxAgeSeconds: Int64 = 300
-    private static let partsCount = 5
+    private static let partsCount = 6
 
     let provider: String
     let idTokenTicket: String
@@ -124,6 +127,8 @@ struct Linking: Sendable, Hashable {
     let verifier: String
     /// That of the session that began it.
     let formValue: String
+    /// The e-mail address of the account at the provider, to show; empty if the provider sent none.
+    let email: String
 
     init(provider: String, _ tickets: IdentityV1.FinishWebSignInResponse, verifier: String, formValue: String) {
         self.provider = provider
@@ -131,16 +136,23 @@ struct Linking: Sendable, Hashable {
         codeTicket = tickets.codeTicket
         self.verifier = verifier
         self.formValue = formValue
+        email = tickets.email
     }
 
     /// The linking of a cookie's value: parts with dots between.
     init?(_ value: String) {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == Self.partsCount, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+        guard parts.count == Self.partsCount, parts.dropLast().allSatisfy({ !$0.isEmpty }),
+            let email = Base64URL.decode(parts[5]).flatMap({ String(validating: $0, as: UTF8.self) })
+        else { return nil }
+        self.email = email
         (provider, idTokenTicket, codeTicket) = (parts[0], parts[1], parts[2])
         (verifier, formValue) = (parts[3], parts[4])
     }
 
     /// The cookie's value. No part has a dot: tickets, verifier and form value are base64url.
-    var value: String { [provider, idTokenTicket, codeTicket, verifier, formValue].joined(separator: ".") }
+    var value: String {
+        [provider, idTokenTicket, codeTicket, verifier, formValue, Base64URL.encode(Array(email.utf8))]
+            .joined(separator: ".")
+    }
 }

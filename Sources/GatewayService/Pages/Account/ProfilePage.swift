@@ -30,9 +30,11 @@ enum ProfilePage {
     /// - Parameters:
     ///   - request: the client's sealed request.
     ///   - required: the fields that the client requires, of those of `missing_fields`.
-    static func address(_ request: String, required: [String]) -> String {
+    ///   - languages: the client's `ui_locales`; empty without.
+    static func address(_ request: String, required: [String], languages: String) -> String {
         let fields = required.isEmpty ? "" : "&required=\(FormFields.encode(required.joined(separator: " ")))"
-        return "\(path)?request=\(FormFields.encode(request))\(fields)"
+        let asked = languages.isEmpty ? "" : "&\(AccountPages.languagesName)=\(FormFields.encode(languages))"
+        return "\(path)?request=\(FormFields.encode(request))\(fields)\(asked)"
     }
 
     /// Without a session a client's request has its own way through the sign-in page, and back to here.
@@ -88,7 +90,7 @@ enum ProfilePage {
         let intro = form.request.isEmpty ? "" : "<p>\(visit.text.html(.completeProfileText))</p>\n"
         let content = """
             \(try visit.notice)\(form.alert(visit))\(intro)\(visit.form(
-                path,
+                visit.languages.isEmpty ? path : "\(path)?\(AccountPages.languagesName)=\(FormFields.encode(visit.languages))",
                 """
                 \(Page.hiddenFields([("request", form.request), ("required", form.required.sorted().joined(separator: " "))]))
                 \(form.inputs(visit))
@@ -97,7 +99,11 @@ enum ProfilePage {
                 attributes: " novalidate=\"\""
             ))
             """
-        guard form.request.isEmpty else { return Page(text: visit.text, title: visit.text[title], content: content) }
+        guard form.request.isEmpty else {
+            let cancelLink =
+                AuthorizeRoute.cancelAddress(form.request).map { "\n\(visit.text.cancelLink(to: $0))" } ?? ""
+            return Page(text: visit.text, title: visit.text[title], content: content + cancelLink)
+        }
         return visit.page(visit.text[title], content, current: .profile)
     }
 }
