@@ -86,7 +86,6 @@ struct Gateway: Sendable {
             ReceiveAppleNoticeRoute.endpoint(authentication),
             ReceiveGoogleNoticeRoute.endpoint(authentication),
             RefreshSessionRoute.endpoint(methods),
-            SignInAsGuestRoute.endpoint(methods),
             LinkProviderRoute.endpoint(methods),
             DeleteMeRoute.endpoint(methods),
             SetAvatarRoute.endpoint(methods),
@@ -114,13 +113,7 @@ struct Gateway: Sendable {
             endpoints += openID.endpoints
         }
         endpoints += dialects.endpoints(
-            DialectParts(
-                backends: backends,
-                methods: methods,
-                openID: openID,
-                webSignIn: webSignIn,
-                languages: languages
-            )
+            DialectParts(backends: backends, methods: methods, openID: openID)
         )
         return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
     }

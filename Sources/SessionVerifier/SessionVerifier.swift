@@ -135,7 +135,6 @@ extension VerifiedSession {
             userID: claims.userID,
             sessionID: claims.sessionID,
             expiresAtSeconds: claims.expiresAtSeconds,
-            isGuest: claims.isGuest,
             wasAsked: wasAsked
         )
     }

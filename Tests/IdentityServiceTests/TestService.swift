@@ -45,7 +45,6 @@ struct TestService {
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
         clients: [OAuthClient] = [],
-        guests: GuestPolicy = GuestPolicy(),
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await TestDatabase.withMigrated(IdentityMigrations.all, schema: "identity", hasOwner: false) { database in
@@ -59,7 +58,6 @@ struct TestService {
                 keys: keys,
                 phoneAssertions: phoneAssertions,
                 clients: clients,
-                guests: guests,
                 body
             )
         }
@@ -76,7 +74,6 @@ struct TestService {
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
         clients: [OAuthClient] = [],
-        guests: GuestPolicy = GuestPolicy(),
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
@@ -112,8 +109,7 @@ struct TestService {
             unprovenDialects: unprovenDialects,
             namesAudiences: namesAudiences,
             phoneAssertions: phoneAssertions,
-            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }),
-            guests: guests
+            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         )
         let parts = IdentityParts(
             settings: settings,

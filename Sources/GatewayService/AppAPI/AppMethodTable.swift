@@ -13,9 +13,6 @@ struct AppMethodTable: Sendable {
         self.methods = methods
         add(AuthServiceMethods.signInWithProvider, methods.signInWithProvider)
         add(AuthServiceMethods.createChallenge, methods.createChallenge)
-        add(AuthServiceMethods.createGuestChallenge, methods.createGuestChallenge)
-        add(AuthServiceMethods.signInAsGuest, methods.signInAsGuest)
-        addForUsers(AuthServiceMethods.absorbGuest, methods.absorbGuest)
         add(AuthServiceMethods.refreshSession, methods.refreshSession)
         add(AuthServiceMethods.signOut, methods.signOut)
         add(AuthServiceMethods.signOutEverywhere, methods.signOutEverywhere)
@@ -23,7 +20,7 @@ struct AppMethodTable: Sendable {
         addForUsers(AuthServiceMethods.renameSession, methods.renameSession)
         addForUsers(AuthServiceMethods.endSession, methods.endSession)
         addForUsers(AuthServiceMethods.listProviders, methods.listProviders)
-        add(AuthServiceMethods.linkProvider, methods.linkProvider)
+        addForUsers(AuthServiceMethods.linkProvider, methods.linkProvider)
         addForUsers(AuthServiceMethods.unlinkProvider, methods.unlinkProvider)
         addForUsers(AccountServiceMethods.getMe, methods.getMe)
         addForUsers(AccountServiceMethods.updateMe, methods.updateMe)

@@ -40,13 +40,12 @@ enum LinkProviderRoute {
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            // A request without a token is refused for that, whatever else is wrong with it.
-            _ = try Authentication.requiredToken(request.headers)
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
             var input = try await context.json(request)
             var call = AppV1.LinkProviderRequest()
             call.credentials = ProviderCredentials.request(try context.parameters.require("provider"), &input)
             try input.finish()
-            let linked = try await methods.linkProvider(call, .route(request, context))
+            let linked = try await methods.linkProvider(call, user)
             return .json { json in
                 json.add("identities", messages: linked.providers)
                 if linked.hasSession { json.add("session") { linked.session.write(to: &$0) } }

@@ -48,8 +48,6 @@ struct IdentitySettings: Sendable {
     let clientsFile: ClientsFile?
     /// Which phone numbers of imported accounts are accepted.
     let phonePolicy: PhonePolicy
-    /// What guest accounts are subject to.
-    let guests: GuestPolicy
     /// The proxies to providers and webhook targets.
     let proxies: ProxySettings
 
@@ -78,7 +76,6 @@ struct IdentitySettings: Sendable {
         clients: [String: OAuthClient] = [:],
         clientsFile: ClientsFile? = nil,
         phonePolicy: PhonePolicy = .philippines,
-        guests: GuestPolicy = GuestPolicy(),
         proxies: ProxySettings = .none,
         hints: [ConfigurationError] = []
     ) {
@@ -102,7 +99,6 @@ struct IdentitySettings: Sendable {
         self.clients = clients
         self.clientsFile = clientsFile
         self.phonePolicy = phonePolicy
-        self.guests = guests
         self.proxies = proxies
         self.hints = hints
     }
@@ -140,8 +136,7 @@ struct IdentitySettings: Sendable {
             signingKey: keys.signingKey,
             rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
-            refreshKeys: keys.refreshKeys,
-            tellsGuestsApart: configuration[IdentityKeys.Guests.areOn]
+            refreshKeys: keys.refreshKeys
         )
         self.init(
             providers: providers.providers,
@@ -164,7 +159,6 @@ struct IdentitySettings: Sendable {
             clients: clients ?? [:],
             clientsFile: clientsFile,
             phonePolicy: phonePolicy,
-            guests: GuestPolicy(configuration),
             proxies: IdentityKeys.proxies(configuration),
             hints: providers.hints
         )
@@ -179,8 +173,7 @@ struct IdentitySettings: Sendable {
             signingKey: keys.signingKey,
             rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
-            refreshKeys: keys.refreshKeys,
-            tellsGuestsApart: issuer.tellsGuestsApart
+            refreshKeys: keys.refreshKeys
         )
     }
 

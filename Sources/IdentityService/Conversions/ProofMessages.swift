@@ -11,7 +11,6 @@ extension IdentityV1.Proof {
             case .fresh: .fresh
             case .accessToken: .accessToken
             case .unproven: .unproven
-            case .guest: .guest
             }
     }
 }

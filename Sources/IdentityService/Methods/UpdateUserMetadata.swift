@@ -12,11 +12,10 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse {
         try await context.answer {
-            let (userID, isGuest) = try callers.userOrGuest(of: context)
+            let userID = try callers.user(of: context)
             let metadata = try await store.changeMetadata(
                 of: userID,
                 applying: MetadataChange(parsing: request.changesJson),
-                bytesMax: isGuest ? GuestLimits.metadataBytesMax : UserMetadata.bytesMax,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

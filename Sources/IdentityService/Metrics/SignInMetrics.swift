@@ -26,8 +26,7 @@ final class SignInMetrics: MetricsSource {
         case failed
 
         static let all: [Outcome] =
-            // Guests sign in with no provider, and are counted elsewhere.
-            Proof.allCases.filter { $0 != .guest }.flatMap { [.newAccount($0), .knownAccount($0)] }
+            Proof.allCases.flatMap { [.newAccount($0), .knownAccount($0)] }
             + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
             // Its reason is the same as one of a token's.

@@ -132,8 +132,7 @@ struct SessionTokenMint: Sendable {
             lifetimeSeconds: lifetimeSeconds
         )
         tokens.refreshToken = refreshKeys.mint(refreshToken)
-        // An ID token says who has signed in, and to which app.
-        if own?.hasIDToken ?? !session.facts.isGuest {
+        if own?.hasIDToken ?? true {
             tokens.idToken = try issuer.idToken(
                 for: session.facts,
                 name: session.toldName,

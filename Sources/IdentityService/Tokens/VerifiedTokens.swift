@@ -15,19 +15,10 @@ final class VerifiedToken<Claims> {
     let response: IdentityV1.CheckSessionResponse
     private let userID: UserID
     private let sessionID: SessionID
-    private let isGuest: Bool
     private var minute: UInt32 = 0
     private var proofs = IdentityV1.CallerProofs()
 
-    init(
-        _ claims: Claims,
-        userID: UserID,
-        sessionID: SessionID,
-        expiresAtSeconds: Int64,
-        scope: String? = nil,
-        isGuest: Bool = false
-    ) {
-        self.isGuest = isGuest
+    init(_ claims: Claims, userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64, scope: String? = nil) {
         self.claims = claims
         self.userID = userID
         self.sessionID = sessionID
@@ -49,7 +40,7 @@ final class VerifiedToken<Claims> {
     ) -> IdentityV1.CallerProofs {
         let now = CallerProof.minute(madeAtMilliseconds: nowMilliseconds)
         if now != minute {
-            proofs = mint().proofs(of: userID, in: sessionID, isGuest: isGuest, nowMilliseconds: nowMilliseconds)
+            proofs = mint().proofs(of: userID, in: sessionID, nowMilliseconds: nowMilliseconds)
             minute = now
         }
         return proofs
@@ -104,8 +95,7 @@ struct VerifiedTokens: Sendable {
             userID: claims.userID,
             sessionID: claims.sessionID,
             expiresAtSeconds: claims.expiresAtSeconds,
-            scope: claims.scope,
-            isGuest: claims.isGuest
+            scope: claims.scope
         )
         box?.access.insert(token, for: text)
         return token

@@ -58,7 +58,7 @@ enum HomeTask: String, CaseIterable, Sendable {
         let ids: [HomeTask: [String]] = [
             .signIn: [
                 "signInWithApple", "signInWithGoogle", "signInWithProvider", "createChallenge", "beginAppleByWeb",
-                "finishAppleByWeb", "createGuestChallenge", "signInAsGuest",
+                "finishAppleByWeb",
             ],
             .profile: ["getMe", "updateMe", "checkUsername", "setAvatar", "deleteAvatar", "getAvatar"],
             .phone: ["provePhone"],
@@ -76,7 +76,7 @@ enum HomeTask: String, CaseIterable, Sendable {
             .sessions: [
                 "refreshSession", "listSessions", "renameSession", "endSession", "signOut", "signOutEverywhere",
             ],
-            .linking: ["listProviders", "linkProvider", "unlinkProvider", "absorbGuest"],
+            .linking: ["listProviders", "linkProvider", "unlinkProvider"],
             .deletion: ["deleteMe", "cancelDeletion"],
             .watching: ["watchGroups"],
             .openID: ["getOpenIDConfiguration"],

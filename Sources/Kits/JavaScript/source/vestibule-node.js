@@ -1,1 +1,0 @@
-export { fileStore } from "./file-store.js";

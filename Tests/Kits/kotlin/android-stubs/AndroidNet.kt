@@ -1,9 +1,0 @@
-@file:Suppress("unused", "UNUSED_PARAMETER")
-
-package android.net
-
-class Uri {
-    companion object {
-        fun parse(text: String): Uri = error("a stub")
-    }
-}

@@ -1,7 +1,0 @@
-@file:Suppress("unused")
-
-package androidx.credentials.exceptions
-
-abstract class GetCredentialException : Exception()
-
-class GetCredentialCancellationException : GetCredentialException()
