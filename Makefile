@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -91,6 +91,12 @@ soak-invites: ## Live HISTORIES (10000) of numbers, groups and people out of see
 	@Sources/install-dependencies.sh test
 	@Sources/build.sh --build-tests
 	@PLACE_HISTORIES=$(HISTORIES) swift test --skip-build --disable-xctest --filter PlaceHistoryTests
+
+soak-kits: SEED ?= 1
+soak-kits: ROUNDS ?= 10000
+soak-kits: build ## Live ROUNDS (10000) of random histories with each client kit that is built, from the seed SEED (1) on
+	@Sources/install-dependencies.sh test
+	@Tests/Kits/run.sh -k test_histories --seed $(SEED) --rounds $(ROUNDS)
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place

@@ -6,6 +6,17 @@ import PackageDescription
 /// warnings, so that a new one of a newer compiler doesn't break a user's build.
 let warningsAreErrors = Context.environment["WARNINGS_ARE_ERRORS"] != nil
 
+/// Whether SwiftPM has fetched the package for another one that depends on it: it reads the manifest out of the repository first,
+/// which it shows as `/`, and then in a folder `checkouts`.
+let isFetched =
+    Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+
+/// What an app doesn't need: with this trait off, SwiftPM asks for no dependency, and so for no version that an app may have in
+/// another one. It is off where the package was fetched. A service that uses SessionVerifier has it by `traits: ["Server"]`; an app
+/// that depends on a folder is without by `traits: []`.
+let serverTrait = "Server"
+let ofServer: TargetDependencyCondition? = .when(traits: [serverTrait])
+
 let strict: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
@@ -16,7 +27,8 @@ let strict: [SwiftSetting] =
 /// With them in RPC and RPCTransport a unary echo takes 2.5 % more instructions (callgrind of allocation-count: medians of 793
 /// against 774 million for its 12,000 calls); Postgres, as full of small accesses, was not measured apart. Everything else,
 /// all that reads JSON, tokens and names of strangers among it, has the checks.
-let unchecked: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+let unchecked: [SwiftSetting] =
+    isFetched ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// What keeps a fault in C from being used: canaries, and bounds that the C library looks at, which needs the optimizer.
 /// `Tests/Supply/hardening.py` looks for them in what was built.
@@ -24,22 +36,52 @@ let hardenedFlags = ["-fstack-protector-strong", "-fstack-clash-protection"]
 let warningFlags = ["-Wall", "-Wextra"] + (warningsAreErrors ? ["-Werror"] : [])
 
 /// C of ours.
-let strictC: [CSetting] = [
-    .unsafeFlags(["-std=c11", "-Wshadow", "-Wconversion", "-Wstrict-prototypes"] + warningFlags + hardenedFlags),
-    .define("_GNU_SOURCE"),
-    .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release)),
-]
+let strictC: [CSetting] =
+    unsafeFlags(["-std=c11", "-Wshadow", "-Wconversion", "-Wstrict-prototypes"] + warningFlags + hardenedFlags) + [
+        .define("_GNU_SOURCE"),
+        .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release)),
+    ]
 
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
-let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
-let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
-let inMemoryTracing: Target.Dependency = .product(name: "InMemoryTracing", package: "swift-distributed-tracing")
-let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+/// SwiftPM takes no flags of its own from a package of a version: a service's warnings and hardening are the service's.
+func unsafeFlags(_ flags: [String]) -> [CSetting] { isFetched ? [] : [.unsafeFlags(flags)] }
+
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser",
+    package: "swift-argument-parser",
+    condition: ofServer
+)
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift", condition: ofServer)
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: ofServer)
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: ofServer)
+let lifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle",
+    package: "swift-service-lifecycle",
+    condition: ofServer
+)
+let unixSignals: Target.Dependency = .product(
+    name: "UnixSignals",
+    package: "swift-service-lifecycle",
+    condition: ofServer
+)
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: ofServer)
+let protobufPlugin: Target.Dependency = .product(
+    name: "SwiftProtobufPluginLibrary",
+    package: "swift-protobuf",
+    condition: ofServer
+)
+let inMemoryTracing: Target.Dependency = .product(
+    name: "InMemoryTracing",
+    package: "swift-distributed-tracing",
+    condition: ofServer
+)
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing", condition: ofServer)
+
+/// Exact versions, so that what is built is what was tested; for a service that uses SessionVerifier the least ones. Those that these
+/// need in turn can't be named here without a warning that no target uses them: a release pins them by a Package.resolved (see
+/// CONTRIBUTING, "Releases").
+func dependency(_ url: String, _ version: Version) -> Package.Dependency {
+    isFetched ? .package(url: url, from: version) : .package(url: url, exact: version)
+}
 
 func library(
     _ name: String,
@@ -63,10 +105,15 @@ func library(
 let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(configuration: .release))
 
 /// Tables that are read-only before the first line runs.
-let hardenedLinking: LinkerSetting = .unsafeFlags(
-    ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
-    .when(configuration: .release)
-)
+let hardenedLinking: [LinkerSetting] =
+    isFetched
+    ? []
+    : [
+        .unsafeFlags(
+            ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
+            .when(configuration: .release)
+        )
+    ]
 
 func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
@@ -74,7 +121,7 @@ func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dep
         dependencies: dependencies,
         path: path ?? "Sources/Executables/\(name)",
         swiftSettings: strict,
-        linkerSettings: [allocator, hardenedLinking]
+        linkerSettings: [allocator] + hardenedLinking
     )
 }
 
@@ -92,6 +139,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "vestibule",
+    // Of VestibuleClient; the server runs on Linux.
+    platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
         .executable(name: "identity", targets: ["identity"]),
         .executable(name: "profile", targets: ["profile"]),
@@ -100,20 +149,23 @@ let package = Package(
         .executable(name: "simulator", targets: ["simulator"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
+        // For apps.
+        .library(name: "VestibuleClient", targets: ["VestibuleClient"]),
         // For services of others: see the page of the module.
         .library(name: "SessionVerifier", targets: ["SessionVerifier"]),
     ],
-    // Exact versions, so that what is built is what was tested. Those that these need in turn can't be named here without a
-    // warning that no target uses them: a release pins them by a Package.resolved (see CONTRIBUTING, "Releases").
+    traits: isFetched
+        ? [.trait(name: serverTrait, description: "The products for services: SessionVerifier.")]
+        : [.default(enabledTraits: [serverTrait]), .trait(name: serverTrait)],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
-        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        dependency("https://github.com/apple/swift-argument-parser", "1.8.2"),
+        dependency("https://github.com/apple/swift-distributed-tracing", "1.7.3"),
+        dependency("https://github.com/apple/swift-http-types", "1.8.0"),
+        dependency("https://github.com/apple/swift-log", "1.16.2"),
         // The generated code is compared with this version's output.
-        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        dependency("https://github.com/apple/swift-protobuf", "1.39.0"),
+        dependency("https://github.com/HdrHistogram/hdrhistogram-swift", "0.2.0"),
+        dependency("https://github.com/swift-server/swift-service-lifecycle", "2.13.0"),
     ],
     targets: [
         // C
@@ -130,9 +182,8 @@ let package = Package(
         ),
         .target(
             name: "CPhoneNumber",
-            cxxSettings: [
-                .unsafeFlags(warningFlags + hardenedFlags),
-                .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release)),
+            cxxSettings: (isFetched ? [] : [.unsafeFlags(warningFlags + hardenedFlags)]) + [
+                .define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))
             ],
             linkerSettings: [.linkedLibrary("phonenumber")]
         ),
@@ -236,6 +287,9 @@ let package = Package(
             ]
         ),
 
+        // For apps. No dependency, and nothing that is newer than the platforms above.
+        .target(name: "VestibuleClient", path: "Sources/Kits/Swift", swiftSettings: strict),
+
         // Programs
         executable(
             "identity",
@@ -306,6 +360,32 @@ let package = Package(
         ),
 
         // Tests
+        .executableTarget(
+            name: "kit-driver",
+            dependencies: ["VestibuleClient"],
+            path: "Tests/Kits/drivers/swift",
+            exclude: ["command"],
+            swiftSettings: strict
+        ),
+        // The part of the sample that every platform has.
+        .target(
+            name: "SampleApp",
+            dependencies: ["VestibuleClient"],
+            path: "Sources/Kits/Samples/SwiftUI",
+            exclude: ["GroupsView.swift", "SampleApp.swift", "SignInView.swift"],
+            swiftSettings: strict
+        ),
+        executable(
+            "sample-server",
+            path: "Sources/Kits/Samples/SwiftServer",
+            ["API", "RPC", "RPCTransport", "SessionVerifier", lifecycle, logging, protobuf, unixSignals]
+        ),
+        .executableTarget(
+            name: "kit-story",
+            dependencies: ["SampleApp", "VestibuleClient"],
+            path: "Tests/Kits/swift-story",
+            swiftSettings: strict
+        ),
         .target(
             name: "InteropAPI",
             dependencies: ["RPC", protobuf],
@@ -374,6 +454,7 @@ let package = Package(
         ),
         tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
+        tests("VestibuleClientTests", ["VestibuleClient"]),
         tests("JOSETests", ["JOSE"]),
         tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", "TestWaits", protobuf]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),

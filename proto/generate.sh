@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the Swift messages, stubs and test doubles of every proto, and what pages say of them. `make proto` calls it.
+# Writes the Swift messages, stubs and test doubles of every proto, what the client kits know of it, and what pages say of it.
+# `make proto` calls it.
 #
 #   proto/generate.sh           writes the folders named Generated and those parts of pages anew
 #   proto/generate.sh --check   changes nothing; fails if something is not what the protos and plugins give
@@ -75,6 +76,16 @@ generate_doubles() {
         $(protos "$1")
 }
 
+# generate_kit <folder of protos> <output folder> <language>: what the kit of a language knows of the API for apps
+generate_kit() {
+    mkdir -p "$2"
+    # shellcheck disable=SC2046
+    protoc --proto_path="$1" \
+        --plugin="$plugin_folder/protoc-gen-vestibule" \
+        --vestibule_out="$2" --vestibule_opt="Kit=$3,Texts=Sources/GatewayService/Pages" \
+        $(protos "$1" | grep '^vestibule/app/v1/')
+}
+
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
@@ -89,8 +100,8 @@ refresh() {
         diff -ru "$2" "$fresh" || stale=true
     else
         mkdir -p "$2"
-        find "$2" -name '*.swift' -delete
-        cp "$fresh"/*.swift "$2/"
+        find "$2" -type f -delete
+        cp "$fresh"/* "$2/"
     fi
 }
 refresh generate proto Sources/API/Generated APIDescriptors
@@ -98,6 +109,9 @@ refresh generate_doubles proto Tests/APIDoubles/Generated API
 # One method, whose two packages end alike: OTLP has its stub by hand.
 refresh generate Sources/OTLP/Protos Sources/OTLP/Generated
 refresh generate Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
+refresh generate_kit proto Sources/Kits/Swift/Generated swift
+refresh generate_kit proto Sources/Kits/JavaScript/Generated javascript
+refresh generate_kit proto Sources/Kits/Kotlin/Generated kotlin
 
 if $check; then proto/pages.py --check || stale=true; else proto/pages.py; fi
 

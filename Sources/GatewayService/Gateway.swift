@@ -86,6 +86,7 @@ struct Gateway: Sendable {
             ReceiveAppleNoticeRoute.endpoint(authentication),
             ReceiveGoogleNoticeRoute.endpoint(authentication),
             RefreshSessionRoute.endpoint(methods),
+            SignInAsGuestRoute.endpoint(methods),
             LinkProviderRoute.endpoint(methods),
             DeleteMeRoute.endpoint(methods),
             SetAvatarRoute.endpoint(methods),
@@ -113,7 +114,13 @@ struct Gateway: Sendable {
             endpoints += openID.endpoints
         }
         endpoints += dialects.endpoints(
-            DialectParts(backends: backends, methods: methods, openID: openID)
+            DialectParts(
+                backends: backends,
+                methods: methods,
+                openID: openID,
+                webSignIn: webSignIn,
+                languages: languages
+            )
         )
         return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
     }

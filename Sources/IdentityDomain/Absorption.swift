@@ -22,15 +22,25 @@ public struct Absorption: Sendable, Hashable {
     public let absorber: UserID
     /// The one of them whose person asked.
     public let asker: UserID
+    /// Whether the account that goes is a guest's: then it need not be empty.
+    public let isGuest: Bool
     /// What is done next.
     public let step: Step
 
     /// What is known.
-    public init(id: EventID, absorbed: UserID, absorber: UserID, asker: UserID, step: Step) {
+    public init(
+        id: EventID,
+        absorbed: UserID,
+        absorber: UserID,
+        asker: UserID,
+        isGuest: Bool = false,
+        step: Step
+    ) {
         self.id = id
         self.absorbed = absorbed
         self.absorber = absorber
         self.asker = asker
+        self.isGuest = isGuest
         self.step = step
     }
 }

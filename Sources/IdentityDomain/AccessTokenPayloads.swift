@@ -39,12 +39,13 @@ struct AccessTokenPayloads: Sendable {
             number: claims["num"]?.integer.flatMap(UInt32.init(exactly:)),
             expiresAtSeconds: expiresAt,
             scope: claims["scope"]?.string,
-            audience: audience
+            audience: audience,
+            isGuest: claims["acr"] == .string(TokenIssuer.guestACR)
         )
     }
 
     /// The claims of an object that has the claims of our access tokens in the order in which we write them, each once, without
-    /// white space or escapes; nil for any other text, and wherever ``parsedClaims(_:)`` gives nil.
+    /// white space or escapes; nil for any other text, a guest's token among them, and wherever ``parsedClaims(_:)`` gives nil.
     func claimsAsWeWrite(_ payload: UnsafeBufferPointer<UInt8>) -> AccessClaims? {
         var text = FlatObjectText(payload)
         guard let issuer = text.string("iss"), issuer.elementsEqual(issuerBytes),
@@ -56,6 +57,7 @@ struct AccessTokenPayloads: Sendable {
         let number = text.integer("num")
         guard text.integer("auth_time") != nil else { return nil }
         let scope = text.string("scope").map { String(decoding: $0, as: UTF8.self) }
+        text.skipFalse("is_anonymous")
         _ = text.string("mac")
         guard text.isAtEnd else { return nil }
         return AccessClaims(
@@ -110,6 +112,12 @@ private struct FlatObjectText {
         // No zero in front of other digits.
         guard end > start, text[start] != UInt8(ascii: "0") || end - start == 1, goOn(after: end) else { return nil }
         return isNegative ? -value : value
+    }
+
+    /// Passes over the next member, if it has this name and is false.
+    mutating func skipFalse(_ name: StaticString) {
+        guard let start = valuePosition(name), text[start...].starts(with: "false".utf8) else { return }
+        _ = goOn(after: start + 5)
     }
 
     /// Where the value of the next member begins, if it has this name.

@@ -5,6 +5,8 @@ public enum AccountAct: String, Sendable, Hashable, CaseIterable {
     case linkProvider = "link_provider"
     /// Unlinking a provider.
     case unlinkProvider = "unlink_provider"
+    /// Merging two accounts into one.
+    case mergeAccounts = "merge_accounts"
     /// Deleting the account at once.
     case deleteAccount = "delete_account"
 
@@ -14,6 +16,8 @@ public enum AccountAct: String, Sendable, Hashable, CaseIterable {
         case recentSignInRequired
         /// The sign-in was proven by less than ``acceptedProofs``: the app has to send a nonce or an authorization code.
         case proofRequired
+        /// The account is a guest's, and the act is for accounts that a provider opens.
+        case guestNotAllowed
     }
 
     /// The proofs that a thief of one token can't give (RFC 9700 section 4.5 for codes, OpenID Connect Core section 15.5.2 for nonces).
@@ -32,6 +36,8 @@ public enum AccountAct: String, Sendable, Hashable, CaseIterable {
         nowMilliseconds: Int64,
         recentSeconds: Int64
     ) -> Refusal? {
+        // A guest can't sign in anew: who has the session has the account. Making it a full account or none is all that can be done with it.
+        if proof == .guest { return self == .linkProvider || self == .deleteAccount ? nil : .guestNotAllowed }
         guard Self.acceptedProofs.contains(proof) else { return .proofRequired }
         guard recentSeconds > 0 else { return nil }
         return .milliseconds(nowMilliseconds) - .milliseconds(signedInMilliseconds) <= .seconds(recentSeconds)

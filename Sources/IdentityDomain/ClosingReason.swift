@@ -8,4 +8,6 @@ public enum ClosingReason: String, Sendable, Hashable, CaseIterable {
     case providerNotice = "provider_notice"
     /// It was empty, and another account of the same person absorbed it.
     case absorbed
+    /// It was a guest's, and was not used for long.
+    case guestExpired = "guest_expired"
 }

@@ -70,6 +70,8 @@ public enum IdentityError: Error, Sendable, Hashable {
     case phoneProof(PhoneProofRefusal)
     /// The person has asked about too many e-mail addresses.
     case tooManyAddresses(retryAfterMilliseconds: Int64)
+    /// What has to do with guests was refused.
+    case guest(GuestRefusal)
     /// Another service's event about a user is rejected.
     case event(EventRefusal)
 
@@ -79,6 +81,7 @@ public enum IdentityError: Error, Sendable, Hashable {
             switch refusal {
             case .recentSignInRequired: .recentSignInRequired
             case .proofRequired: .proofRequired
+            case .guestNotAllowed: .guest(.notAllowed)
             }
     }
 }

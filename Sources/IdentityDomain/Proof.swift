@@ -11,4 +11,6 @@ public enum Proof: String, Sendable, Hashable, CaseIterable {
     case accessToken = "access_token"
     /// Nothing: somebody knew the person's id at the provider. Good in one dialect only.
     case unproven = "unproven"
+    /// There is nobody to prove: the account is a guest's, and its session is all that opens it.
+    case guest = "guest"
 }

@@ -10,9 +10,13 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
     /// Facebook: its Limited Login's ID tokens and its access tokens name a person by the same app-scoped id.
     public static let facebook = ProviderName(unchecked: "facebook")
 
+    /// What stands in the place of a provider for sessions of guests, whom no provider knows. No provider can have this name.
+    public static let guest = ProviderName(unchecked: "guest")
+
     /// Words that stand in the place of a name in the gateway's paths below `/auth/`: nobody could sign in at such a provider.
     public static let reserved: Set<String> = [
-        "challenge", "identities", "introspect", "refresh", "sessions", "sign-out", "sign-out-everywhere", "v1",
+        "challenge", "guest", "identities", "introspect", "refresh", "sessions", "sign-out", "sign-out-everywhere",
+        "v1",
     ]
 
     /// The name.

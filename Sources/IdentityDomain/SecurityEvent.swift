@@ -55,6 +55,8 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     /// An imported account that nobody could sign in to was opened. Told with by what, the operator, the account that it absorbed, and
     /// the providers that came with it.
     case accountOpened = "account_opened"
+    /// A guest's account was merged into the account. Told with its id.
+    case guestMerged = "guest_merged"
 }
 
 extension SecurityEvent {

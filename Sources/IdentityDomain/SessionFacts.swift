@@ -13,6 +13,9 @@ public struct SessionFacts: Sendable, Hashable {
     /// When the person signed in, in Unix seconds.
     public let signedInAtSeconds: Int64
 
+    /// Whether it is a guest's. A guest who becomes a full account gets another session.
+    public var isGuest: Bool { provider == .guest }
+
     /// Facts of a session.
     public init(
         userID: UserID,
@@ -43,6 +46,8 @@ public struct AccessClaims: Sendable, Hashable {
     public let scope: String?
     /// For whom it is.
     public let audience: String
+    /// Whether the session is a guest's.
+    public let isGuest: Bool
 
     /// Claims of a token.
     public init(
@@ -51,9 +56,11 @@ public struct AccessClaims: Sendable, Hashable {
         number: UInt32?,
         expiresAtSeconds: Int64,
         scope: String? = nil,
-        audience: String
+        audience: String,
+        isGuest: Bool = false
     ) {
         self.audience = audience
+        self.isGuest = isGuest
         self.userID = userID
         self.sessionID = sessionID
         self.number = number

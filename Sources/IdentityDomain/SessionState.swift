@@ -22,6 +22,9 @@ public struct SessionState: Sendable, Hashable {
         self.dialect = dialect
     }
 
+    /// Whether it is a guest's.
+    public var isGuest: Bool { proof == .guest }
+
     /// Throws unless the session is alive now: `sessionInvalid` if it isn't that user's, `sessionRevoked` or
     /// `sessionExpired`.
     public func checkAlive(for userID: UserID, nowMilliseconds: Int64) throws(IdentityError) {

@@ -124,6 +124,8 @@ public struct Evidence: Sendable, Hashable {
     public var refreshToken: String?
     /// A code that came along and was not exchanged, since something else proves the sign-in.
     public var unexchangedCode: CodeGrant?
+    /// The session that tickets were made for, to link by them; nil for what may sign in.
+    public var linkingSession: SessionID?
 
     /// Evidence of a person.
     public init(

@@ -7,6 +7,8 @@ public struct TokenIssuer: Sendable {
     public static let accessTokenBytesMax = 4096
     /// `acr` of ID tokens: the user signed in at a provider.
     public static let providerACR = "urn:vestibule:acr:provider"
+    /// `acr` of a guest's access tokens: nobody has signed in.
+    public static let guestACR = "urn:vestibule:acr:guest"
     /// How long a logout token is valid, in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: preferably two minutes at most).
     static let logoutTokenSeconds: Int64 = 120
     /// The `typ` of access tokens (RFC 9068 section 2.1).
@@ -20,6 +22,8 @@ public struct TokenIssuer: Sendable {
     public let lifetimeSeconds: Int64
     /// The public keys that verify our tokens.
     public let keySet: KeySet
+    /// Whether access tokens also say of a user that it is no guest.
+    public let tellsGuestsApart: Bool
     private let signingKey: SigningKey
     /// Signs ID tokens of clients that want RS256; nil without such a key.
     private let rsaKey: SigningKey?
@@ -31,7 +35,8 @@ public struct TokenIssuer: Sendable {
     private let rsaIDTokenHeader: String?
 
     /// An issuer that signs with `signingKey`, and ID tokens for some clients with `rsaKey`; tokens of `otherKeys`, retired or to come,
-    /// verify as well, by their thumbprints. To verify, their public halves are enough. By a key that is derived from the first of `refreshKeys` it
+    /// verify as well, by their thumbprints. Where there are guests, `tellsGuestsApart` has the access tokens of users say that they are none: rules
+    /// written for Supabase's tokens refuse a user whose token doesn't (`is_anonymous` must be false there, and not absent). To verify, their public halves are enough. By a key that is derived from the first of `refreshKeys` it
     /// knows its access tokens again.
     public init(
         issuer: String,
@@ -40,9 +45,11 @@ public struct TokenIssuer: Sendable {
         signingKey: SigningKey,
         rsaKey: SigningKey? = nil,
         otherKeys: [VerificationKey] = [],
-        refreshKeys: RefreshKeys
+        refreshKeys: RefreshKeys,
+        tellsGuestsApart: Bool = false
     ) {
         self.issuer = issuer
+        self.tellsGuestsApart = tellsGuestsApart
         self.audience = audience
         self.lifetimeSeconds = lifetimeSeconds
         self.signingKey = signingKey
@@ -65,8 +72,8 @@ public struct TokenIssuer: Sendable {
     /// Whether it can sign ID tokens by RS256.
     public var signsRS256: Bool { rsaKey != nil }
 
-    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`. Its last claim, `mac`, is for
-    /// ``verifiedAccessClaims(_:)`` alone.
+    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`; a guest's says so in `acr`. Its last claim, `mac`,
+    /// is for ``verifiedAccessClaims(_:)`` alone.
     ///
     /// - Parameters:
     ///   - number: that of the refresh token beside it, in `num`.
@@ -96,6 +103,13 @@ public struct TokenIssuer: Sendable {
             "auth_time": .integer(session.signedInAtSeconds),
         ]
         if let scope { claims["scope"] = .string(scope) }
+        if session.isGuest {
+            // By the standard's name (RFC 9068 section 2.2.1), and by that of backends that know Supabase's tokens.
+            claims["acr"] = .string(Self.guestACR)
+            claims["is_anonymous"] = .bool(true)
+        } else if tellsGuestsApart {
+            claims["is_anonymous"] = .bool(false)
+        }
         return try signingKey.signedToken(
             claims: claims,
             encodedHeader: accessTokenHeader,

@@ -25,12 +25,18 @@ public struct UserMetadata: Sendable, Hashable {
 
     /// The metadata after a change: each member takes the place of the one of its name, and null removes it.
     ///
+    /// - Parameter bytesMax: the longest text of the result.
     /// - Throws: `metadataTooLarge` if the result is longer or has more values than may be.
-    public func applying(_ change: MetadataChange) throws(IdentityError) -> UserMetadata {
+    public func applying(
+        _ change: MetadataChange,
+        bytesMax: Int = UserMetadata.bytesMax
+    ) throws(IdentityError) -> UserMetadata {
         let merged = object.merging(change.members)
         // Read as it will be: what fits before may not after, as its text may be longer.
         do {
-            return UserMetadata(try JSONObject(parsing: merged.serialized(), limits: Self.limits))
+            return UserMetadata(
+                try JSONObject(parsing: merged.serialized(), limits: JSONLimits(bytesMax: bytesMax))
+            )
         } catch {
             throw .metadataTooLarge
         }

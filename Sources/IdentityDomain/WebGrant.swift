@@ -1,4 +1,5 @@
 import JOSE
+import Models
 
 /// What a provider posted, verified: what tickets stand for until an app redeems them.
 public struct WebGrant: Sendable, Hashable {
@@ -16,6 +17,8 @@ public struct WebGrant: Sendable, Hashable {
     public let fullName: String
     /// The e-mail that came beside the token; empty if none did that is one.
     public let email: String
+    /// The session for whose account the identity is to be linked, and nobody signed in; nil for a sign-in.
+    public let linkingSession: SessionID?
 
     /// A grant. Values that are no valid name or e-mail are left out.
     public init(
@@ -25,8 +28,10 @@ public struct WebGrant: Sendable, Hashable {
         code: String,
         redirectURI: String,
         fullName: String,
-        email: String
+        email: String,
+        linkingSession: SessionID? = nil
     ) {
+        self.linkingSession = linkingSession
         self.fingerprint = fingerprint
         self.provider = provider
         self.claims = claims
@@ -53,14 +58,18 @@ public struct WebGrant: Sendable, Hashable {
         self.redirectURI = redirectURI
         self.fullName = fullName
         self.email = email
+        linkingSession = object["link"]?.string.flatMap { SessionID($0) }
+        // Never taken for a sign-in.
+        if object["link"] != nil, linkingSession == nil { return nil }
     }
 
     var content: [UInt8] {
-        let object: JSONObject = [
+        var object: JSONObject = [
             "provider": .string(provider.value), "fingerprint": .string(Base64URL.encode(fingerprint)),
             "claims": .object(claims.json), "code": .string(code), "redirect_uri": .string(redirectURI),
             "full_name": .string(fullName), "email": .string(email),
         ]
+        if let linkingSession { object["link"] = .string(linkingSession.description) }
         return object.serialized()
     }
 }

@@ -1,4 +1,5 @@
 import JOSE
+import Models
 
 /// What a sign-in in a browser began with. It travels to the provider and back, and in a cookie; nothing of it is stored.
 public struct WebState: Sendable, Hashable {
@@ -21,6 +22,8 @@ public struct WebState: Sendable, Hashable {
     public let expiresAtSeconds: Int64
     /// Makes it unlike any other.
     public let random: [UInt8]
+    /// The session for whose account an identity is to be linked; nil for a sign-in.
+    public let linkingSession: SessionID?
 
     /// A state of now.
     public init(
@@ -29,8 +32,10 @@ public struct WebState: Sendable, Hashable {
         appURL: String,
         codeChallenge: String,
         nowSeconds: Int64,
-        random: [UInt8]
+        random: [UInt8],
+        linkingSession: SessionID? = nil
     ) {
+        self.linkingSession = linkingSession
         precondition(random.count == Self.randomByteCount)
         self.provider = provider
         self.clientID = clientID
@@ -40,7 +45,7 @@ public struct WebState: Sendable, Hashable {
         self.random = random
     }
 
-    fileprivate init?(content: [UInt8]) {
+    fileprivate init?(content: [UInt8], _ key: [UInt8]) {
         guard let object = try? JSONObject(parsing: content, limits: JSONLimits(bytesMax: Self.textBytesMax)),
             let provider = object["provider"]?.string.flatMap(ProviderName.init),
             let clientID = object["client_id"]?.string, let appURL = object["app_url"]?.string,
@@ -53,15 +58,30 @@ public struct WebState: Sendable, Hashable {
         self.codeChallenge = codeChallenge
         expiresAtSeconds = expiresAt
         self.random = random
+        linkingSession = object["link"]?.string.flatMap { Base64URL.decode($0) }.flatMap { sealed in
+            SessionID(bytes: Self.masked(sealed, by: random, key))
+        }
+        // Never taken for a sign-in.
+        if object["link"] != nil, linkingSession == nil { return nil }
     }
 
-    fileprivate var content: [UInt8] {
-        let object: JSONObject = [
+    fileprivate func content(_ key: [UInt8]) -> [UInt8] {
+        var object: JSONObject = [
             "provider": .string(provider.value), "client_id": .string(clientID), "app_url": .string(appURL),
             "code_challenge": .string(codeChallenge), "exp": .integer(expiresAtSeconds),
             "random": .string(Base64URL.encode(random)),
         ]
+        if let linkingSession {
+            object["link"] = .string(Base64URL.encode(Self.masked(linkingSession.bytes, by: random, key)))
+        }
         return object.serialized()
+    }
+
+    /// A session's id as it travels, or the id of that: combined with bytes that the key makes of the state's random ones, since providers
+    /// and browsers keep what they see. The code over the whole state keeps it from being changed.
+    private static func masked(_ id: [UInt8], by random: [UInt8], _ key: [UInt8]) -> [UInt8] {
+        let mask = SHA256.authenticationCode(of: Array("link\0".utf8) + random, key: key)
+        return zip(id, mask).map { $0 ^ $1 }
     }
 }
 
@@ -84,7 +104,7 @@ public struct WebStateKeys: Sendable {
 
     /// The text and the nonce of a state; nil if it is too long to travel.
     public func mint(_ state: WebState) -> Minted? {
-        let content = state.content
+        let content = state.content(keys[0])
         let text = Self.prefix + Base64URL.encode(content + Self.code(content, "state", keys[0]))
         guard text.utf8.count <= WebState.textBytesMax else { return nil }
         return Minted(text: text, rawNonce: Self.nonce(content, keys[0]))
@@ -100,7 +120,9 @@ public struct WebStateKeys: Sendable {
         let key = keys.first { key in
             ConstantTime.areEqual(Self.code(content, "state", key), bytes.suffix(SHA256.byteCount))
         }
-        guard let key, let state = WebState(content: content), nowSeconds < state.expiresAtSeconds else { return nil }
+        guard let key, let state = WebState(content: content, key), nowSeconds < state.expiresAtSeconds else {
+            return nil
+        }
         return (state, Self.nonce(content, key))
     }
 

@@ -82,7 +82,7 @@ extension IdentityError: DomainError {
             .domain(
                 .invalidArgument,
                 reason: "METADATA_TOO_LARGE",
-                message: "An account's metadata has 16 KiB of JSON at most.",
+                message: "An account's metadata has 16 KiB of JSON at most, a guest's 2 KiB.",
                 field: "changes_json"
             )
         case .metadataContended:
@@ -135,6 +135,8 @@ extension IdentityError: DomainError {
         case .phoneProof(let refusal):
             refusal.rpcError
         case .event(let refusal):
+            refusal.rpcError
+        case .guest(let refusal):
             refusal.rpcError
         case .tooManyAddresses(let retryAfterMilliseconds):
             .domain(

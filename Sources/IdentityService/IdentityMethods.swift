@@ -27,6 +27,11 @@ struct IdentityMethods: IdentityServiceHandler {
     let signIns: SignInMetrics
     let refreshes: RefreshMetrics
     let deletions: DeletionMetrics
+    /// What guest accounts are subject to.
+    let guestPolicy: GuestPolicy
+    let guests: GuestMetrics
+    /// How many guests came in the hour that runs.
+    let guestCount: GuestCount
     let sessionUses: SessionUses
     let acknowledgements: Acknowledgements
     /// Sends ended sessions to the watchers.
@@ -61,6 +66,8 @@ struct IdentityMethods: IdentityServiceHandler {
     var webStates: WebStateKeys { ownKeys.current.webStates }
     /// Make and verify the nonces of sign-ins.
     var nonces: SignInNonces { ownKeys.current.nonces }
+    /// Make and verify challenges of guests to come.
+    var guestChallenges: GuestChallenges { ownKeys.current.guestChallenges }
     /// Hash the phone numbers that providers sent.
     var phoneKeys: [[UInt8]] { ownKeys.current.phoneKeys }
     /// Hashes client addresses, to count the rows kept for each.

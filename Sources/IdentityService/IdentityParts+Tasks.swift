@@ -39,6 +39,11 @@ extension IdentityParts {
         await deletions.run()
     }
 
+    /// Deletes guest accounts that go unused, until the task is cancelled.
+    func deleteUnusedGuests() async {
+        await guests.run()
+    }
+
     /// Applies provider notices about users, until the task is cancelled. Without it they are only stored.
     func applyNotices() async {
         await notices.run()

@@ -43,6 +43,7 @@ struct IdentityParts: Sendable {
     let logouts: WorkRunner<LogoutWork>
     /// Deletes the accounts whose scheduled deletion is due.
     let deletions: ScheduledDeletions
+    let guests: GuestExpiry
     /// Applies provider notices.
     let notices: NoticeApplier
     /// Fetches the keys of providers.
@@ -141,6 +142,7 @@ struct IdentityParts: Sendable {
             revocations.announce()
             for runner in closings { runner.nudge() }
         }
+        let guestMetrics = GuestMetrics()
         let absorber = AccountMerger(
             store: store,
             profile: profile,
@@ -149,6 +151,7 @@ struct IdentityParts: Sendable {
             identifiers: identifiers,
             clock: clock,
             accountClosed: accountClosed,
+            guests: guestMetrics,
             logger: logger
         )
         let deletions = ScheduledDeletions(
@@ -160,6 +163,16 @@ struct IdentityParts: Sendable {
             logger: logger
         )
         self.deletions = deletions
+        let guests = GuestExpiry(
+            store: store,
+            policy: settings.guests,
+            identifiers: identifiers,
+            metrics: guestMetrics,
+            clock: clock,
+            accountClosed: accountClosed,
+            logger: logger
+        )
+        self.guests = guests
         let opener = AccountOpener(
             store: store,
             absorber: absorber,
@@ -206,7 +219,7 @@ struct IdentityParts: Sendable {
                     closings.map(\.metrics) + deliverer.runners.map(\.metrics)
                         + [phoneProofs.runner.metrics, logouts.metrics]
                 ), grants.metrics,
-                notices.metrics, absorber.metrics, deletions.metrics,
+                notices.metrics, absorber.metrics, deletions.metrics, guests.metrics,
                 deliverer.metrics,
             ] + (keyReader.map { [$0] } ?? []) + (clientsReader.map { [$0] } ?? [])
         let steps = [
@@ -272,6 +285,11 @@ struct IdentityParts: Sendable {
             signIns: signIns,
             refreshes: refreshes,
             deletions: deletions.metrics,
+            guestPolicy: settings.guests,
+            guests: guests.metrics,
+            guestCount: GuestCount(nowNanoseconds: monotonicNanoseconds) { deadline in
+                try await store.guestCount(settings.guests, nowMilliseconds: clock.nowMilliseconds, deadline: deadline)
+            },
             sessionUses: sessionUses,
             acknowledgements: acknowledgements,
             revocations: revocations,
@@ -300,35 +318,6 @@ struct IdentityParts: Sendable {
             logger.warning(
                 "anyone who knows a user's id at the provider is let in without proof",
                 metadata: ["dialect": "\(dialect)", "setting": "\(IdentityKeys.unprovenLogins.name)"]
-            )
-        }
-    }
-
-    /// Returns a function that makes a token mint from keys.
-    private static func mint(
-        _ settings: IdentitySettings,
-        clock: WallClock,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8]
-    ) -> @Sendable (TokenIssuer, RefreshKeys) -> SessionTokenMint {
-        let audienceTokens = SessionTokenMint.audienceTokens(settings.providers.values)
-        return { issuer, refreshKeys in
-            SessionTokenMint(
-                issuer: issuer,
-                refreshKeys: refreshKeys,
-                singleTokens: SingleTokens(
-                    issuer: issuer.issuer,
-                    lifetimeSeconds: settings.limits.singleTokenSeconds,
-                    keys: refreshKeys
-                ),
-                browserTokens: SingleTokens(
-                    for: .browser,
-                    issuer: issuer.issuer,
-                    lifetimeSeconds: settings.limits.singleTokenSeconds,
-                    keys: refreshKeys
-                ),
-                audienceTokens: audienceTokens,
-                clock: clock,
-                randomBytes: randomBytes
             )
         }
     }

@@ -158,6 +158,7 @@ public struct IdentityServer: AccountServer, WorkServer {
                     BackgroundWork { await parts.tellRevocations() },
                     BackgroundWork { await parts.applyNotices() },
                     BackgroundWork { await parts.deleteScheduled() },
+                    BackgroundWork { await parts.deleteUnusedGuests() },
                     BackgroundWork { await parts.webhooks.keepRegistered() },
                     BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },

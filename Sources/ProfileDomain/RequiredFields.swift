@@ -8,6 +8,9 @@ public struct RequiredFields: Sendable, Hashable {
     /// These fields; none for an app that requires nothing.
     public init(_ fields: Set<ProfileField>) { self.fields = fields }
 
+    /// What is required of a guest, who can have no phone number.
+    public var ofGuests: RequiredFields { RequiredFields(fields.subtracting([.phoneNumber])) }
+
     /// Whether a field is required.
     public func contains(_ field: ProfileField) -> Bool { fields.contains(field) }
 

@@ -25,14 +25,14 @@ struct ErrorTableStub {
         let grpc = options.grpc.map { ".\($0)" } ?? "nil"
         printer.print("ErrorCode(")
         printer.printIndented(
-            "\"\(name(of: value))\", http: \(options.http), grpc: \(grpc), action: .\(options.action),",
+            "\"\(Self.name(of: value, in: enumeration))\", http: \(options.http), grpc: \(grpc), action: .\(options.action),",
             "description: \"\(sentence(of: value))\""
         )
         printer.print("),")
     }
 
     /// The value's name without the enum's, which stands before all of them.
-    private func name(of value: EnumValueDescriptor) -> String {
+    static func name(of value: EnumValueDescriptor, in enumeration: EnumDescriptor) -> String {
         let words = enumeration.name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
         let prefix = words.dropFirst() + "_"
         return value.name.hasPrefix(prefix) ? String(value.name.dropFirst(prefix.count)) : value.name

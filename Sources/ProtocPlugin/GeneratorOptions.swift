@@ -1,3 +1,4 @@
+import Foundation
 import SwiftProtobufPluginLibrary
 
 /// What `--vestibule_opt` may say. `FileNaming` and its values equal those of `protoc-gen-swift`.
@@ -15,6 +16,8 @@ struct GeneratorOptions {
     private static let fileNamingKey = "FileNaming"
     private static let descriptorSetKey = "DescriptorSet"
     private static let doublesKey = "Doubles"
+    private static let kitKey = "Kit"
+    private static let textsKey = "Texts"
     private static let sourceSuffix = ".proto"
     private static let stubsSuffix = ".vestibule.swift"
     private static let doublesSuffix = ".doubles.swift"
@@ -24,6 +27,10 @@ struct GeneratorOptions {
     private(set) var descriptorSet: String?
     /// Stubs, unless `Doubles` names the module that has them: then what stands in for those services in tests.
     private(set) var content = FileStubs.Content.stubs
+    /// The kit whose files are written, and nothing else; nil for none.
+    private(set) var kit: Kit?
+    /// The folder of the gateway's pages, whose languages have the texts of errors for kits.
+    private(set) var texts: URL?
 
     /// Reads the options; an unknown one is an error, so that a misspelt word can't pass unnoticed.
     init(parameter: any CodeGeneratorParameter) throws {
@@ -32,6 +39,8 @@ struct GeneratorOptions {
             case Self.fileNamingKey: fileNaming = try Self.fileNaming(value)
             case Self.descriptorSetKey: descriptorSet = try Self.typeName(value, of: key)
             case Self.doublesKey: content = .doubles(stubsModule: try Self.typeName(value, of: key))
+            case Self.kitKey: kit = try Self.kit(value)
+            case Self.textsKey: texts = URL(filePath: value, directoryHint: .isDirectory)
             default: throw GeneratorError.unknownOption(key)
             }
         }
@@ -43,6 +52,13 @@ struct GeneratorOptions {
             throw GeneratorError.unknownOptionValue(key: fileNamingKey, value: value, allowed: allowed)
         }
         return naming
+    }
+
+    private static func kit(_ value: String) throws -> Kit {
+        guard let kit = Kit(rawValue: value) else {
+            throw GeneratorError.unknownOptionValue(key: kitKey, value: value, allowed: Kit.allCases.map(\.rawValue))
+        }
+        return kit
     }
 
     private static func typeName(_ value: String, of key: String) throws -> String {
@@ -88,6 +104,8 @@ enum GeneratorError: Error, CustomStringConvertible {
     case unfitForGet(method: String)
     case unfitForGateway(method: String)
     case unfitError(value: String)
+    case unfitForKits(field: String)
+    case unreadableTexts(file: String)
 
     var description: String {
         switch self {
@@ -101,6 +119,10 @@ enum GeneratorError: Error, CustomStringConvertible {
             "\(method) can't have this gateway role: roles are for methods of forwarded services, and forwarded methods are unary"
         case .unfitError(let value):
             "\(value) needs a status from 400 to 599 (http), an action, and a code of gRPC, if any (grpc)"
+        case .unfitForKits(let field):
+            "\(field) has a type that client kits can't have"
+        case .unreadableTexts(let file):
+            "\(file) doesn't have the texts of errors in the form that kits read"
         }
     }
 }

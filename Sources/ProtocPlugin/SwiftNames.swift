@@ -56,9 +56,11 @@ struct SwiftNames {
 
     /// The Swift method of an RPC: `signIn` for `SignIn`, `getJWKS` for `GetJWKS`, `urlFor` for `URLFor`.
     func methodName(of method: MethodDescriptor) -> String {
-        let name = Self.loweringFirstWord(method.name)
-        return Self.keywords.contains(name) ? "`\(name)`" : name
+        Self.escaped(Self.loweringFirstWord(method.name))
     }
+
+    /// A name as it may be declared.
+    static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     /// The property of `<Service>Methods` that describes an RPC; never one of the two that every such enum has.
     func descriptorName(of method: MethodDescriptor) -> String {

@@ -11,7 +11,7 @@ struct VestibulePlugin: CodeGenerator {
     var customOptionExtensions: [any AnyMessageExtension] {
         [
             MethodOptions.connectGet, MethodOptions.gateway, MethodOptions.app, ServiceOptions.forwarded,
-            ErrorValueOptions.http, ErrorValueOptions.grpc, ErrorValueOptions.action,
+            ErrorValueOptions.http, ErrorValueOptions.grpc, ErrorValueOptions.action, KitOptions.json,
         ]
     }
 
@@ -25,6 +25,13 @@ struct VestibulePlugin: CodeGenerator {
     ) throws {
         let options = try GeneratorOptions(parameter: parameter)
         for method in files.flatMap(\.services).flatMap(\.methods) { try MethodOptions(method).check() }
+        if let kit = options.kit {
+            let texts = try options.texts.map { try KitTextsReader(folder: $0).texts() } ?? []
+            for file in try kit.files(of: KitModelReader(files: files, texts: texts).model()) {
+                try generatorOutputs.add(fileName: file.name, contents: file.contents)
+            }
+            return
+        }
         let names = SwiftNames(files: files)
         for file in files {
             guard let contents = try FileStubs(file: file, names: names, content: options.content).contents() else {

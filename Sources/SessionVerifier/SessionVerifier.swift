@@ -135,6 +135,7 @@ extension VerifiedSession {
             userID: claims.userID,
             sessionID: claims.sessionID,
             expiresAtSeconds: claims.expiresAtSeconds,
+            isGuest: claims.isGuest,
             wasAsked: wasAsked
         )
     }

@@ -8,7 +8,11 @@ struct TokenClaims: Sendable {
     let expiresAtSeconds: Int64
     /// `auth_time`; nil without this claim.
     let sessionBegunAtSeconds: Int64?
+    /// Whether `acr` says that the user is a guest.
+    let isGuest: Bool
 
+    /// `acr` of a guest's tokens.
+    static let guestACR = "urn:vestibule:acr:guest"
     /// The longest accepted token, in bytes.
     static let tokenBytesMax = 4_096
     /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens signed with the same keys have another type.
@@ -26,6 +30,7 @@ struct TokenClaims: Sendable {
         self.session = session
         expiresAtSeconds = expiresAt
         sessionBegunAtSeconds = claims["auth_time"]?.integer
+        isGuest = claims["acr"] == .string(Self.guestACR)
     }
 }
 

@@ -8,6 +8,8 @@ public struct VerifiedSession: Sendable, Hashable {
     public let sessionID: String
     /// When the token expires, in Unix seconds.
     public let expiresAtSeconds: Int64
+    /// Whether the user is a guest: an account that no provider opens, and that is deleted when it goes unused.
+    public let isGuest: Bool
     /// Whether identity was asked in this call; if not, the token and the stream of ended sessions were enough.
     public let wasAsked: Bool
 }

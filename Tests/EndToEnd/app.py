@@ -17,7 +17,7 @@ SESSION_MEMBERS = {
 }
 PROFILE_MEMBERS = {
     "user_id", "display_name", "username", "phone_number", "missing_fields", "updated_at", "revision", "avatar_url",
-    "phone_proven", "phone_taken_at"}
+    "phone_proven", "phone_taken_at", "is_guest"}
 GROUP_MEMBERS = {"id", "name", "owner_user_id", "created_at", "openness", "role"}
 MEMBER_MEMBERS = {
     "id", "state", "user_id", "phone_number", "display_name", "added_at", "role", "unconfirmed", "unproven", "username", "avatar_url"}

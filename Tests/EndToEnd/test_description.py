@@ -57,6 +57,10 @@ def schemas_of_requests(document):
         rest += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
     return found
 
+OF_GUESTS = ["signInAsGuest", "absorbGuest"]
+# A page for browsers, and paths that say to other methods what isn't served there.
+SAYING_MORE = ["supabaseSignUp", "supabaseCallback", "supabaseAuthorizeIdentity"]
+
 
 @pytest.fixture(scope="module")
 def document(unlimited):
@@ -89,13 +93,20 @@ def run(folder, document, gateway, token, *arguments, parameters="", accepted=AC
 def test_every_operation(unlimited, document, member, tmp_path):
     assert run(
         tmp_path, document, unlimited, member.access_token, "--exclude-operation-id", "signOut",
-        "--exclude-operation-id", "signOutEverywhere", "--exclude-operation-id", "deleteMe", "--exclude-path-regex", OF_DIALECTS, *VISITED, *SIGNED, *STREAM) > 300
+        "--exclude-operation-id", "signOutEverywhere", "--exclude-operation-id", "deleteMe", "--exclude-operation-id", "signInAsGuest",
+        "--exclude-operation-id", "absorbGuest", "--exclude-path-regex", OF_DIALECTS, *VISITED, *SIGNED, *STREAM) > 300
 
 
 def test_every_operation_of_dialects(unlimited, document, member, tmp_path):
-    excluded = [argument for name in [*SIGNING_OUT, REFUSING_BY_400] for argument in ("--exclude-operation-id", name)]
+    excluded = [argument for name in [*SIGNING_OUT, REFUSING_BY_400, *SAYING_MORE] for argument in ("--exclude-operation-id", name)]
     assert run(
         tmp_path, document, unlimited, member.access_token, "--include-path-regex", OF_DIALECTS, *excluded) > 200
+
+
+def test_guests(unlimited, document, member, tmp_path):
+    """A proof of work or a guest's token that is none is 400."""
+    included = [argument for name in OF_GUESTS for argument in ("--include-operation-id", name)]
+    assert run(tmp_path, document, unlimited, member.access_token, *included, accepted=[*ACCEPTED, "400"]) > 20
 
 
 def test_supabase_tokens(unlimited, document, member, tmp_path):

@@ -20,7 +20,7 @@ def test_a_profile_from_empty_to_complete(app):
     assert empty == {
         "user_id": app.user_id, "display_name": None, "username": None, "phone_number": None,
         "missing_fields": ["display_name", "phone_number"], "updated_at": None, "revision": 0, "avatar_url": None,
-        "phone_proven": False, "phone_taken_at": None}
+        "phone_proven": False, "phone_taken_at": None, "is_guest": False}
 
     named = app.save(display_name=f"  {app.person.name} ").expect(200)
     assert (named["display_name"], named["missing_fields"]) == (app.person.name, ["phone_number"])

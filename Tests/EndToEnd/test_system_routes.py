@@ -6,6 +6,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 ROUTES = {
     "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/challenge": {"post"},
+    "/auth/guest": {"post"}, "/auth/guest/challenge": {"post"}, "/auth/guest/absorb": {"post"},
     "/auth/apple/notifications": {"post"}, "/auth/google/risc": {"post"},
     "/.well-known/openid-configuration": {"get"},
     "/.well-known/oauth-authorization-server": {"get"},
@@ -26,7 +27,8 @@ ROUTES = {
     "/api/auth/sign-out": {"post"}, "/wp-json/gread/v1/auth/apple/login": {"post"},
     "/wp-json/gread/v1/auth/apple/register": {"post"}, "/wp-json/gread/v1/auth/logout": {"post"},
     "/wp-json/wp/v2/users/me": {"get"}, "/auth/v1/token": {"post"}, "/auth/v1/user": {"get", "put"},
-    "/auth/v1/user/identities/{id}": {"delete"},
+    "/auth/v1/user/identities/{id}": {"delete"}, "/auth/v1/user/identities/authorize": {"get"}, "/auth/v1/callback": {"post"},
+    "/auth/v1/signup": {"post"},
     "/auth/v1/logout": {"post"}, "/auth/v1/settings": {"get"}, "/auth/v1/health": {"get"},
     "/auth/v1/.well-known/jwks.json": {"get"}, "/auth/v1/admin/users/{id}": {"get", "delete"},
 }

@@ -69,7 +69,9 @@ struct HomePageTests {
 
     @Test func `Every method has an example that its message can be read from`() throws {
         let messages: [any Message.Type] = [
-            AppV1.SignInWithProviderRequest.self, AppV1.CreateChallengeRequest.self, AppV1.RefreshSessionRequest.self,
+            AppV1.SignInWithProviderRequest.self, AppV1.CreateChallengeRequest.self,
+            AppV1.CreateGuestChallengeRequest.self, AppV1.SignInAsGuestRequest.self, AppV1.AbsorbGuestRequest.self,
+            AppV1.RefreshSessionRequest.self,
             AppV1.SignOutRequest.self, AppV1.SignOutEverywhereRequest.self, AppV1.ListSessionsRequest.self,
             AppV1.RenameSessionRequest.self, AppV1.EndSessionRequest.self,
             AppV1.ListProvidersRequest.self, AppV1.LinkProviderRequest.self, AppV1.UnlinkProviderRequest.self,

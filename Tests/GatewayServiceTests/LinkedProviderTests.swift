@@ -104,6 +104,32 @@ struct LinkedProviderTests {
         }
     }
 
+    @Test
+    func `Identity judges the token with the link: a link ends a guest's session, and the request may come again`()
+        async throws
+    {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.identity.set {
+            $0.checkSession = { _, _ in throw RPCError.refusal("SESSION_REVOKED") }
+            $0.linkProvider = { _, _ in
+                .with {
+                    ($0.account, $0.tokens, $0.callerProofs) = (Self.account, StubServices.tokens, StubServices.proofs)
+                }
+            }
+            $0.getAccount = { _, _ in .with { $0.account = Self.account } }
+        }
+        let answer = try await gateway.sendAsUser(.post, "/auth/identities/google", #"{"id_token":"t"}"#)
+        #expect(answer.status == 200 && answer.body["session"] != nil)
+        #expect(try await AppClients(gateway).auth.linkProvider(.init(), options: AppClients.asUser).hasSession)
+        let dialect = try await gateway.sendAsUser(
+            .post,
+            "/auth/v1/token?grant_type=id_token",
+            #"{"provider":"google","id_token":"t","link_identity":true}"#
+        )
+        #expect(dialect.status == 200 && dialect.body["access_token"] == "at")
+        #expect(!gateway.stubs.calls.contains("CheckSession"))
+    }
+
     @Test func `If the user's account was absorbed the answer has a session of the other account`() async throws {
         gateway.stubs.identity.set {
             $0.linkProvider = { _, _ in

@@ -98,7 +98,10 @@ struct SystemRouteTests {
                 let takesBody = method.value.object?["requestBody"] != nil
                 #expect(statuses.isSuperset(of: ["408", "413", "415"]) == takesBody, "\(method.name) \(path.name)")
                 // Requests to these carry no credentials of a caller, so they don't return 401.
-                let isForAll = ["/auth/challenge", "/auth/apple/notifications", "/auth/google/risc"].contains(path.name)
+                let isForAll = [
+                    "/auth/challenge", "/auth/guest", "/auth/guest/challenge", "/auth/apple/notifications",
+                    "/auth/google/risc",
+                ].contains(path.name)
                 let isAuth = path.name.hasPrefix("/auth/") && !isForAll
                 let needsUser = method.value.object?["security"] != nil || isAuth
                 #expect(statuses.contains("401") == needsUser, "\(method.name) \(path.name)")

@@ -20,6 +20,7 @@ struct UserRouteTests {
                 "user_id": .string(StubServices.userID), "display_name": "Maria", "username": .null,
                 "phone_number": .null, "missing_fields": ["phone_number"], "updated_at": .null,
                 "phone_proven": false, "phone_taken_at": .null, "revision": 0, "avatar_url": .null,
+                "is_guest": false,
             ]
         )
     }

@@ -19,10 +19,17 @@ struct AccountActTests {
 
     @Test(arguments: AccountAct.allCases)
     func `Only a nonce or a code proves one`(act: AccountAct) {
-        for proof in Proof.allCases {
+        for proof in Proof.allCases where proof != .guest {
             let isEnough = proof == .nonce || proof == .code
             #expect(refusal(proof, act: act) == (isEnough ? nil : .proofRequired), "\(proof)")
         }
+    }
+
+    @Test func `A guest can link and delete the account, however old the session is, and nothing else`() {
+        #expect(refusal(.guest, age: 900_000_000, act: .linkProvider) == nil)
+        #expect(refusal(.guest, age: 900_000_000, act: .deleteAccount) == nil)
+        #expect(refusal(.guest, act: .unlinkProvider) == .guestNotAllowed)
+        #expect(refusal(.guest, act: .mergeAccounts) == .guestNotAllowed)
     }
 
     @Test func `The sign-in must be recent, and none is too old where no age is named`() {

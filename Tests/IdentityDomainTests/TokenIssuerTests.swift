@@ -1,7 +1,8 @@
-import IdentityDomain
 import JOSE
 import Models
 import Testing
+
+@testable import IdentityDomain
 
 struct TokenIssuerTests {
     private let key: SigningKey
@@ -53,6 +54,34 @@ struct TokenIssuerTests {
                     audience: issuer.audience
                 )
         )
+    }
+
+    @Test func `Where there are guests a user's token says that it is none's, and is read as quickly`() throws {
+        let issuer = TokenIssuer(
+            issuer: issuer.issuer,
+            audience: issuer.audience,
+            lifetimeSeconds: 600,
+            signingKey: key,
+            refreshKeys: refreshKeys,
+            tellsGuestsApart: true
+        )
+        for scope in [nil, "profile"] {
+            let text = try issuer.accessToken(for: session, number: 7, tokenID: "id", scope: scope, nowSeconds: now)
+            let payload = try CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey)
+            #expect(try JSONObject(parsing: payload)["is_anonymous"] == false)
+            let payloads = AccessTokenPayloads(issuer: issuer.issuer, audience: issuer.audience)
+            let read = payload.withUnsafeBufferPointer { payloads.claimsAsWeWrite($0) }
+            #expect(try read != nil && read == issuer.verifiedAccessClaims(text) && read?.isGuest == false)
+        }
+        let guest = SessionFacts(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            provider: .guest,
+            clientID: "guest",
+            signedInAtSeconds: session.signedInAtSeconds
+        )
+        let text = try issuer.accessToken(for: guest, number: 7, tokenID: "id", nowSeconds: now)
+        #expect(try issuer.verifiedAccessClaims(text).isGuest)
     }
 
     @Test func `A lifetime ends on the second`() throws {

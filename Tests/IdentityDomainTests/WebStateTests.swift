@@ -1,4 +1,5 @@
 import JOSE
+import Models
 import Testing
 
 @testable import IdentityDomain
@@ -12,15 +13,34 @@ struct WebStateTests {
         try #require(RefreshKeys((0..<count).map { _ in SecureRandom.bytes(32) }))
     }
 
-    private static func state(appURL: String = "app://x?a=1", random: UInt8 = 7) -> WebState {
+    private static func state(
+        appURL: String = "app://x?a=1",
+        random: UInt8 = 7,
+        linkingSession: SessionID? = nil
+    ) -> WebState {
         WebState(
             provider: .apple,
             clientID: "com.example.services",
             appURL: appURL,
             codeChallenge: challenge,
             nowSeconds: now,
-            random: Array(repeating: random, count: WebState.randomByteCount)
+            random: Array(repeating: random, count: WebState.randomByteCount),
+            linkingSession: linkingSession
         )
+    }
+
+    @Test func `The session of a link comes back, and can't be read`() throws {
+        let (first, other) = (try Self.keys(), try Self.keys())
+        let session = SessionID(high: 0x0123_4567_89AB_CDEF, low: 0x0011_2233_4455_6677)
+        let minted = try #require(WebStateKeys(first).mint(Self.state(linkingSession: session)))
+        #expect(WebStateKeys(first).verify(minted.text, nowSeconds: Self.now)?.state.linkingSession == session)
+        #expect(WebStateKeys(other).verify(minted.text, nowSeconds: Self.now) == nil)
+        let content = try #require(Base64URL.decode(minted.text.dropFirst(5)))
+        let text = String(decoding: content, as: UTF8.self)
+        #expect(text.contains("link") && !text.contains(session.description))
+        #expect(!text.contains(Base64URL.encode(session.bytes)))
+        let again = try #require(WebStateKeys(first).mint(Self.state(random: 8, linkingSession: session)))
+        #expect(again.text != minted.text)
     }
 
     @Test func `A state comes back as it was made, with its nonce`() throws {

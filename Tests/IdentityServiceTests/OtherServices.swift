@@ -8,6 +8,7 @@ import Synchronization
 final class OtherServices: Sendable {
     private struct State {
         var closed: [String: [String]] = [:]
+        var successors: [String: String] = [:]
         var failures: [String: Status.Code] = [:]
         var people: [String: ProfileV1.Profile] = [:]
         var released: [String] = []
@@ -75,6 +76,9 @@ final class OtherServices: Sendable {
 
     /// The accounts that profile or invites was asked to delete, repetitions included.
     func closed(at service: String) -> [String] { state.withLock { $0.closed[service] ?? [] } }
+
+    /// Which account takes the place of which in groups, as identity has said to invites.
+    var successors: [String: String] { state.withLock { $0.successors } }
 
     /// Sets an account's name and number at profile.
     func tell(_ userID: String, name: String, phoneNumber: String) {
@@ -179,7 +183,9 @@ final class OtherServices: Sendable {
         answerForPhones(&answers)
         answers.closeIfEmpty = { request, _ in
             try self.absorb("profile.closeIfEmpty") { known in
-                let isEmpty = known.closed.contains(request.userID) || !known.withNumber.contains(request.userID)
+                let isEmpty =
+                    known.closed.contains(request.userID) || request.isGuest
+                    || !known.withNumber.contains(request.userID)
                 if isEmpty { known.closed.insert(request.userID) }
                 return .with { $0.isEmpty = isEmpty }
             }
@@ -192,11 +198,15 @@ final class OtherServices: Sendable {
         var answers = InvitesServiceDouble.Answers()
         answers.closeAccount = { request, _ in
             try self.close(request.userID, at: "invites")
+            if !request.successorUserID.isEmpty {
+                self.state.withLock { $0.successors[request.userID] = request.successorUserID }
+            }
             return InvitesV1.CloseAccountResponse()
         }
         answers.closeIfEmpty = { request, _ in
             try self.absorb("invites.closeIfEmpty") { known in
-                let isEmpty = known.held[request.userID] != nil || !known.inGroup.contains(request.userID)
+                let isEmpty =
+                    known.held[request.userID] != nil || request.isGuest || !known.inGroup.contains(request.userID)
                 if isEmpty { known.held[request.userID] = request.absorptionID }
                 return .with { $0.isEmpty = isEmpty }
             }

@@ -45,6 +45,7 @@ struct TestService {
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
         clients: [OAuthClient] = [],
+        guests: GuestPolicy = GuestPolicy(),
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await TestDatabase.withMigrated(IdentityMigrations.all, schema: "identity", hasOwner: false) { database in
@@ -58,6 +59,7 @@ struct TestService {
                 keys: keys,
                 phoneAssertions: phoneAssertions,
                 clients: clients,
+                guests: guests,
                 body
             )
         }
@@ -74,6 +76,7 @@ struct TestService {
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
         clients: [OAuthClient] = [],
+        guests: GuestPolicy = GuestPolicy(),
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
@@ -109,7 +112,8 @@ struct TestService {
             unprovenDialects: unprovenDialects,
             namesAudiences: namesAudiences,
             phoneAssertions: phoneAssertions,
-            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            clients: Dictionary(clients.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }),
+            guests: guests
         )
         let parts = IdentityParts(
             settings: settings,

@@ -242,7 +242,8 @@ extension TestService {
         browserState: String? = nil,
         subject: String = "001.person",
         fullName: String = "",
-        email: String = ""
+        email: String = "",
+        isLink: Bool = false
     ) async throws -> IdentityV1.FinishWebSignInResponse {
         let nonce = begun.authorizationURL.split(separator: "&").first { $0.hasPrefix("nonce=") }?.dropFirst(6) ?? ""
         let token = try provider.webToken(subject: subject, at: clock, ["nonce": .string(String(nonce))])
@@ -251,6 +252,7 @@ extension TestService {
                 ($0.provider, $0.idToken, $0.authorizationCode) = ("apple", token, TestProvider.code)
                 ($0.state, $0.browserState) = (begun.state, browserState ?? begun.state)
                 ($0.fullName, $0.email, $0.redirectUri) = (fullName, email, WebSignInTests.callback)
+                $0.isLink = isLink
             }
         )
     }

@@ -86,6 +86,7 @@ struct StackPlanTests {
                 == "http://localhost:3000,http://127.0.0.1:3000,http://localhost:5173,http://127.0.0.1:5173"
         )
         #expect(environment["VESTIBULE_IDENTITY_NAMES_AUDIENCES"] == "true")
+        #expect(environment["VESTIBULE_IDENTITY_GUESTS"] == "true")
         #expect(environment["VESTIBULE_GATEWAY_APP_URLS"] == "awscognito://apple-callback,vestibule-demo://callback")
         #expect(
             environment["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] == "com.example.services=awscognito://apple-callback"

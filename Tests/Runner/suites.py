@@ -32,10 +32,14 @@ def script_suite(name, summary, *command):
 #: Three workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
 PARALLEL_FILES = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"]
 
+#: They wait more than they compute.
+KITS_FILES = ["-n", "3", "--dist", "loadfile", "--durations", "25"]
+
 #: What a change can break: `make test`.
 TESTS = [
     pytest_suite("end-to-end", "EndToEnd", "the whole running system, from outside", *PARALLEL_FILES, tests_release=True),
     swift_suite("swift", "each module, in Swift, with real sockets and a private PostgreSQL"),
+    pytest_suite("kits", "Kits", "the client kits: cases, histories, kills, Node and Chromium", *KITS_FILES, tests_release=True),
     pytest_suite("clients", "Clients", "five apps that were made for other backends", tests_release=True),
     pytest_suite("interop", "Interop", "server and client against gRPC's own for Python"),
     script_suite("crpc", "the C layer, under AddressSanitizer and UndefinedBehaviorSanitizer", "Tests/CRPC/run.sh"),

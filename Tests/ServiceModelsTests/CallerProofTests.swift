@@ -96,7 +96,20 @@ struct CallerProofTests {
         #expect(throws: CallerProofError.malformed) { try check(String(repeating: "é", count: 38)) }
     }
 
-    @Test(arguments: [0, 2, 255] as [UInt8])
+    @Test func `A guest's proof is another version, and can't be made a user's`() throws {
+        let minute = CallerProof.minute(madeAtMilliseconds: Self.nowMilliseconds)
+        let proof = CallerProof(userID: user, sessionID: nil, isGuest: true, minute: minute).text(
+            under: profile,
+            for: "profile"
+        )
+        #expect(try check(proof).isGuest && check(proof).userID == user)
+        #expect(try !check(text).isGuest)
+        var bytes = try #require(Base64URL.decode(proof))
+        bytes[0] = 1
+        #expect(throws: CallerProofError.forged) { try check(Base64URL.encode(bytes)) }
+    }
+
+    @Test(arguments: [0, 3, 255] as [UInt8])
     func `Another version is refused, even with a matching code`(version: UInt8) throws {
         var content = Array(try #require(Base64URL.decode(text)).prefix(41))
         content[0] = version

@@ -42,6 +42,17 @@ struct SessionVerifierTests {
         }
     }
 
+    @Test func `A guest's token says so`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            try await catchUp(verifier)
+            let guest = try identity.token(session: first, changes: ["acr": "urn:vestibule:acr:guest"])
+            #expect(try await verifier.verify(guest).isGuest)
+            #expect(try await verifier.verify(guest).isGuest)
+            #expect(try await !verifier.verify(identity.token(session: second)).isGuest)
+        }
+    }
+
     /// Texts with a look-alike letter are the same `String` by Unicode, but no signature is valid for both.
     @Test func `A cached token in another spelling is rejected`() async throws {
         let verifier = identity.verifier()

@@ -13,10 +13,14 @@ def text(path):
 
 class PinTests(unittest.TestCase):
     def test_packages_have_exact_versions(self):
-        found = re.findall(r"\.package\((.*)\)", text("Package.swift"))
+        manifest = text("Package.swift")
+        found = re.findall(r"^ +dependency\((.*)\),?$", manifest, re.MULTILINE)
         self.assertGreater(len(found), 5)
         for package in found:
-            self.assertRegex(package, r'^url: "https://github\.com/[\w./-]+", exact: "\d+\.\d+\.\d+"$')
+            self.assertRegex(package, r'^"https://github\.com/[\w./-]+", "\d+\.\d+\.\d+"$')
+        # Only for packages that depend on this one they are the least.
+        self.assertEqual(re.findall(r"^.*\.package\(.*$", manifest, re.MULTILINE),
+                         ["    isFetched ? .package(url: url, from: version) : .package(url: url, exact: version)"])
 
     def test_the_compiler_is_the_same_everywhere(self):
         version = text(".swift-version").strip()

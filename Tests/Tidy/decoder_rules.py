@@ -25,6 +25,7 @@ _SERVICES = ("IdentityService", "InvitesService", "ProfileService")
 READ_BY_HAND = {
     "Sources/Connect/EnvelopeReader.swift": "four bytes into an Int, once five are there",
     "Sources/Connect/PathTable.swift": "a hash of a path, within its length",
+    "Sources/IdentityDomain/GuestChallenges.swift": "eight bytes into a UInt64, of a challenge of one length whose code was checked",
     "Sources/IdentityDomain/RefreshToken.swift": "four bytes into a UInt32, of a token of one length whose code was checked",
     "Sources/IdentityDomain/SignInNonces.swift": "eight bytes into a UInt64, of a nonce of one length whose code was checked",
     "Sources/IdentityDomain/VerifiedTokenCache.swift": "a hash of bytes, within their length",
@@ -35,6 +36,8 @@ READ_BY_HAND = {
     "Sources/JOSE/SecureRandom.swift": "eight random bytes",
     "Sources/Models/Identifier.swift": "sixteen bytes, counted before",
     "Sources/OutgoingHTTP/PublicAddress.swift": "an address of the system's resolver, whose length is checked",
+    "Sources/Kits/Swift/Calls/Envelope.swift": "a length that is written, and one whose four bytes were counted before",
+    "Sources/Kits/Swift/SignIn/SHA256Hash.swift": "a hash's own blocks; the kit imports nothing of ours",
     "Sources/Postgres/PostgresCodable.swift": "a cell's integer, after its length was compared with the type's",
     "Sources/Postgres/PostgresUUID.swift": "sixteen bytes, counted before",
     "Sources/Postgres/Query.swift": "a hash of text of ours",

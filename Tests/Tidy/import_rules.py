@@ -24,6 +24,8 @@ ALLOWED = {
     "JOSE": {"COpenSSL"},
     "KeyRings": {"JOSE", "ServiceKit"},
     "Load": {"API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit"},
+    "Kits/Samples": {"API", "RPC", "RPCTransport", "SessionVerifier"},
+    "Kits/Swift": set(),
     "LocalPostgres": set(),
     "LocalStack": {"JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
@@ -78,7 +80,7 @@ _IMPORT = re.compile(
 def check(file):
     if not file.is_swift or file.folders[:1] != ["Sources"] or len(file.folders) < 2:
         return
-    module = "/".join(file.folders[1:3]) if file.folders[1] == "Executables" else file.folders[1]
+    module = "/".join(file.folders[1:3]) if file.folders[1] in ("Executables", "Kits") else file.folders[1]
     if module not in ALLOWED:
         yield file.fault(0, f"{module} is not in Tests/Tidy/import_rules.py: say there what it may import")
         return

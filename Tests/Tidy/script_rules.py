@@ -8,6 +8,10 @@ _BANNED = {
     r"\beval\s*\(|\bnew\s+Function\b|\bset(?:Timeout|Interval)\s*\(\s*[\"'`]": "runs a text",
     r"\blocalStorage\b|\bdocument\s*\.\s*cookie\b": "keeps more than this tab needs",
 }
+#: The part of the JavaScript kit that is for Node alone.
+_FOR_NODE = ("Sources/Kits/JavaScript/source/file-store.js", "Sources/Kits/JavaScript/vestibule-node.js")
+#: A sample of an app that has a build step.
+_BUILT = "Sources/Kits/Samples/Vite/"
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport)\s*\(?\s*["']([^"']+)["']""")
 
 
@@ -18,5 +22,7 @@ def check(file):
         for match in re.finditer(pattern, file.text):
             yield file.fault(match.start(), f"{match.group()}: {reason}")
     for match in _IMPORT.finditer(file.text):
-        if not match.group(1).startswith("./"):
-            yield file.fault(match.start(), f"{match.group(1)} is no file of ours")
+        name = match.group(1)
+        is_foreign = file.path.startswith(_BUILT) or (file.path in _FOR_NODE and name.startswith("node:"))
+        if not name.startswith(("./", "../")) and not is_foreign:
+            yield file.fault(match.start(), f"{name} is no file of ours")

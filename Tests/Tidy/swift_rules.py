@@ -28,7 +28,7 @@ _SQL_FOLDERS = ("Store", "Migrations")
 
 # Servers are for Linux. What a phone will use may be compiled elsewhere.
 _SYSTEM_BRANCH = re.compile(r"^[ \t]*#(?:if|elseif)[^\n]*\b(?:canImport\((?:Darwin|Musl|Glibc)\)|os\()", re.MULTILINE)
-_PHONE_MODULES = ("API", "Models", "RPC")
+_PHONE_MODULES = ("API", "Kits", "Models", "RPC")
 
 _DEFAULT_CASE = re.compile(r"\bdefault\s*:")
 # A switch over `any Error` by type can't do without.

@@ -72,6 +72,9 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// URL in front, if one is configured.
   public var avatarURL: String = String()
 
+  /// Whether the user is a guest: no provider opens the account, and it is deleted when it goes unused.
+  public var isGuest: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -356,7 +359,7 @@ fileprivate nonisolated let _protobuf_package = "vestibule.app.v1"
 
 nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Profile"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}display_name\0\u{1}username\0\u{3}phone_number\0\u{3}missing_fields\0\u{3}updated_at\0\u{3}phone_proven\0\u{3}phone_taken_at\0\u{1}revision\0\u{3}avatar_url\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}display_name\0\u{1}username\0\u{3}phone_number\0\u{3}missing_fields\0\u{3}updated_at\0\u{3}phone_proven\0\u{3}phone_taken_at\0\u{1}revision\0\u{3}avatar_url\0\u{3}is_guest\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -374,6 +377,7 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
       case 8: try { try decoder.decodeSingularMessageField(value: &self._phoneTakenAt) }()
       case 9: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
       case 10: try { try decoder.decodeSingularStringField(value: &self.avatarURL) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       default: break
       }
     }
@@ -414,6 +418,9 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
     if !self.avatarURL.isEmpty {
       try visitor.visitSingularStringField(value: self.avatarURL, fieldNumber: 10)
     }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -428,6 +435,7 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
     if lhs._phoneTakenAt != rhs._phoneTakenAt {return false}
     if lhs.revision != rhs.revision {return false}
     if lhs.avatarURL != rhs.avatarURL {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -20,6 +20,51 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// What becomes of a guest account.
+public nonisolated enum Vestibule_App_V1_GuestOutcome: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Not said; rejected.
+  case unspecified // = 0
+
+  /// It is deleted with all it has.
+  case drop // = 1
+
+  /// The user's account joins its groups, and gets the app's metadata of it if it has none; then it is deleted.
+  case merge // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .drop
+    case 2: self = .merge
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .drop: return 1
+    case .merge: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_App_V1_GuestOutcome] = [
+    .unspecified,
+    .drop,
+    .merge,
+  ]
+
+}
+
 /// A provider's credentials. At least one of `id_token`, `authorization_code` and `access_token` is needed.
 public nonisolated struct Vestibule_App_V1_SignInWithProviderRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -109,6 +154,111 @@ public nonisolated struct Vestibule_App_V1_SignInWithProviderResponse: Sendable 
   public init() {}
 
   fileprivate var _tokens: Vestibule_App_V1_SessionTokens? = nil
+}
+
+/// Requests a challenge.
+public nonisolated struct Vestibule_App_V1_CreateGuestChallengeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A challenge for one guest account.
+public nonisolated struct Vestibule_App_V1_CreateGuestChallengeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The challenge, in base64url.
+  public var challenge: String = String()
+
+  /// How many zero bits the SHA-256 of the answer begins with; 0 if none is required.
+  public var workBits: Int32 = 0
+
+  /// How long it is valid.
+  public var expiresInSeconds: Int32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A guest to come.
+public nonisolated struct Vestibule_App_V1_SignInAsGuestRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The answer to a challenge: the challenge, a full stop, and up to twenty digits. May be empty if no work is required.
+  public var proofOfWork: String = String()
+
+  /// The app's name for the device, shown in the list of sessions.
+  public var deviceName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The guest's session.
+public nonisolated struct Vestibule_App_V1_SignInAsGuestResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's tokens.
+  public var tokens: Vestibule_App_V1_SessionTokens {
+    get {_tokens ?? Vestibule_App_V1_SessionTokens()}
+    set {_tokens = newValue}
+  }
+  /// Returns true if `tokens` has been explicitly set.
+  public var hasTokens: Bool {self._tokens != nil}
+  /// Clears the value of `tokens`. Subsequent reads from it will return its default value.
+  public mutating func clearTokens() {self._tokens = nil}
+
+  /// What to ask the user for: a guest is never asked for a phone number.
+  public var missingFields: [String] = []
+
+  /// True if the profile could not be read: then `missing_fields` says nothing; call GetMe later.
+  public var missingFieldsUnknown: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _tokens: Vestibule_App_V1_SessionTokens? = nil
+}
+
+/// The guest account to merge or delete.
+public nonisolated struct Vestibule_App_V1_AbsorbGuestRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The refresh token of the guest's session, the last received. An access token is not enough: apps show it to other servers.
+  public var guestToken: String = String()
+
+  /// What becomes of it.
+  public var guest: Vestibule_App_V1_GuestOutcome = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Empty: the guest account is no more.
+public nonisolated struct Vestibule_App_V1_AbsorbGuestResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// The sign-in that a nonce is for.
@@ -570,7 +720,8 @@ public nonisolated struct Vestibule_App_V1_LinkProviderResponse: Sendable {
   /// The providers of the user's account, in the order in which they were linked.
   public var providers: [Vestibule_App_V1_LinkedProvider] = []
 
-  /// The session to continue with if another account has absorbed the access token's account, whose sessions have ended.
+  /// The session to continue with if another account has absorbed the access token's account, or that was a guest's: its sessions have
+  /// ended.
   public var session: Vestibule_App_V1_SignInWithProviderResponse {
     get {_session ?? Vestibule_App_V1_SignInWithProviderResponse()}
     set {_session = newValue}
@@ -615,6 +766,10 @@ public nonisolated struct Vestibule_App_V1_UnlinkProviderResponse: Sendable {
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "vestibule.app.v1"
+
+nonisolated extension Vestibule_App_V1_GuestOutcome: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GUEST_OUTCOME_UNSPECIFIED\0\u{1}GUEST_OUTCOME_DROP\0\u{1}GUEST_OUTCOME_MERGE\0")
+}
 
 nonisolated extension Vestibule_App_V1_SignInWithProviderRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInWithProviderRequest"
@@ -754,6 +909,198 @@ nonisolated extension Vestibule_App_V1_SignInWithProviderResponse: SwiftProtobuf
     if lhs.missingFields != rhs.missingFields {return false}
     if lhs.missingFieldsUnknown != rhs.missingFieldsUnknown {return false}
     if lhs.suggestedDisplayName != rhs.suggestedDisplayName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_CreateGuestChallengeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateGuestChallengeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_CreateGuestChallengeRequest, rhs: Vestibule_App_V1_CreateGuestChallengeRequest) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_CreateGuestChallengeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateGuestChallengeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}challenge\0\u{3}work_bits\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.challenge) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.workBits) }()
+      case 3: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.challenge.isEmpty {
+      try visitor.visitSingularStringField(value: self.challenge, fieldNumber: 1)
+    }
+    if self.workBits != 0 {
+      try visitor.visitSingularInt32Field(value: self.workBits, fieldNumber: 2)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt32Field(value: self.expiresInSeconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_CreateGuestChallengeResponse, rhs: Vestibule_App_V1_CreateGuestChallengeResponse) -> Bool {
+    if lhs.challenge != rhs.challenge {return false}
+    if lhs.workBits != rhs.workBits {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_SignInAsGuestRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInAsGuestRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}proof_of_work\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.proofOfWork) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.proofOfWork.isEmpty {
+      try visitor.visitSingularStringField(value: self.proofOfWork, fieldNumber: 1)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_SignInAsGuestRequest, rhs: Vestibule_App_V1_SignInAsGuestRequest) -> Bool {
+    if lhs.proofOfWork != rhs.proofOfWork {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_SignInAsGuestResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInAsGuestResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}missing_fields\0\u{3}missing_fields_unknown\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.missingFields) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.missingFieldsUnknown) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._tokens {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.missingFields.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.missingFields, fieldNumber: 2)
+    }
+    if self.missingFieldsUnknown != false {
+      try visitor.visitSingularBoolField(value: self.missingFieldsUnknown, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_SignInAsGuestResponse, rhs: Vestibule_App_V1_SignInAsGuestResponse) -> Bool {
+    if lhs._tokens != rhs._tokens {return false}
+    if lhs.missingFields != rhs.missingFields {return false}
+    if lhs.missingFieldsUnknown != rhs.missingFieldsUnknown {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_AbsorbGuestRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AbsorbGuestRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}guest_token\0\u{1}guest\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.guestToken) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.guest) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.guestToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.guestToken, fieldNumber: 1)
+    }
+    if self.guest != .unspecified {
+      try visitor.visitSingularEnumField(value: self.guest, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_AbsorbGuestRequest, rhs: Vestibule_App_V1_AbsorbGuestRequest) -> Bool {
+    if lhs.guestToken != rhs.guestToken {return false}
+    if lhs.guest != rhs.guest {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_AbsorbGuestResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AbsorbGuestResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_AbsorbGuestResponse, rhs: Vestibule_App_V1_AbsorbGuestResponse) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -4,11 +4,32 @@
 import RPC
 
 extension AppV1 {
+    /// What becomes of a guest account.
+    public typealias GuestOutcome = Vestibule_App_V1_GuestOutcome
+
     /// A provider's credentials. At least one of `id_token`, `authorization_code` and `access_token` is needed.
     public typealias SignInWithProviderRequest = Vestibule_App_V1_SignInWithProviderRequest
 
     /// The opened session.
     public typealias SignInWithProviderResponse = Vestibule_App_V1_SignInWithProviderResponse
+
+    /// Requests a challenge.
+    public typealias CreateGuestChallengeRequest = Vestibule_App_V1_CreateGuestChallengeRequest
+
+    /// A challenge for one guest account.
+    public typealias CreateGuestChallengeResponse = Vestibule_App_V1_CreateGuestChallengeResponse
+
+    /// A guest to come.
+    public typealias SignInAsGuestRequest = Vestibule_App_V1_SignInAsGuestRequest
+
+    /// The guest's session.
+    public typealias SignInAsGuestResponse = Vestibule_App_V1_SignInAsGuestResponse
+
+    /// The guest account to merge or delete.
+    public typealias AbsorbGuestRequest = Vestibule_App_V1_AbsorbGuestRequest
+
+    /// Empty: the guest account is no more.
+    public typealias AbsorbGuestResponse = Vestibule_App_V1_AbsorbGuestResponse
 
     /// The sign-in that a nonce is for.
     public typealias CreateChallengeRequest = Vestibule_App_V1_CreateChallengeRequest
@@ -109,6 +130,38 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
+    /// Creates a challenge for SignInAsGuest. The app looks for a text that begins with the challenge and a full stop, goes on with up to
+    /// twenty digits, and whose SHA-256 begins with `work_bits` zero bits. FAILED_PRECONDITION with GUESTS_NOT_ENABLED where guests are
+    /// off. Needs no access token.
+    public static let createGuestChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateGuestChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Creates a guest account, which no provider opens, and opens its only session. The account is deleted when it goes unused for some
+    /// time. LinkProvider makes it a full account with the same user id. A guest has a profile without a picture, and groups, but no phone
+    /// number and no group links, and adds nobody by number: what a guest may not do is PERMISSION_DENIED with GUEST_NOT_ALLOWED. The same `proof_of_work` within a minute returns the same
+    /// session. Needs no access token.
+    public static let signInAsGuest = MethodDescriptor(
+        service: serviceName,
+        method: "SignInAsGuest",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
+    /// exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
+    /// refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
+    /// it succeeds.
+    public static let absorbGuest = MethodDescriptor(
+        service: serviceName,
+        method: "AbsorbGuest",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
     /// token again. Needs no access token.
     public static let refreshSession = MethodDescriptor(
@@ -177,6 +230,9 @@ public enum AuthServiceMethods {
     /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
     /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
     /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
+    ///
+    /// A guest's live session needs no recent sign-in, since there was none: the credentials alone are proven. The account is a full one
+    /// then, all its sessions end, and the response has a new one. A guest account is never absorbed here.
     public static let linkProvider = MethodDescriptor(
         service: serviceName,
         method: "LinkProvider",
@@ -200,6 +256,9 @@ public enum AuthServiceMethods {
     public static let all: [MethodDescriptor] = [
         signInWithProvider,
         createChallenge,
+        createGuestChallenge,
+        signInAsGuest,
+        absorbGuest,
         refreshSession,
         signOut,
         signOutEverywhere,
@@ -233,6 +292,32 @@ public protocol AuthServiceHandler: RPCService {
         _ request: AppV1.CreateChallengeRequest,
         context: ServerContext
     ) async throws -> AppV1.CreateChallengeResponse
+
+    /// Creates a challenge for SignInAsGuest. The app looks for a text that begins with the challenge and a full stop, goes on with up to
+    /// twenty digits, and whose SHA-256 begins with `work_bits` zero bits. FAILED_PRECONDITION with GUESTS_NOT_ENABLED where guests are
+    /// off. Needs no access token.
+    func createGuestChallenge(
+        _ request: AppV1.CreateGuestChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateGuestChallengeResponse
+
+    /// Creates a guest account, which no provider opens, and opens its only session. The account is deleted when it goes unused for some
+    /// time. LinkProvider makes it a full account with the same user id. A guest has a profile without a picture, and groups, but no phone
+    /// number and no group links, and adds nobody by number: what a guest may not do is PERMISSION_DENIED with GUEST_NOT_ALLOWED. The same `proof_of_work` within a minute returns the same
+    /// session. Needs no access token.
+    func signInAsGuest(
+        _ request: AppV1.SignInAsGuestRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignInAsGuestResponse
+
+    /// Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
+    /// exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
+    /// refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
+    /// it succeeds.
+    func absorbGuest(
+        _ request: AppV1.AbsorbGuestRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AbsorbGuestResponse
 
     /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
     /// token again. Needs no access token.
@@ -288,6 +373,9 @@ public protocol AuthServiceHandler: RPCService {
     /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
     /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
     /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
+    ///
+    /// A guest's live session needs no recent sign-in, since there was none: the credentials alone are proven. The account is a full one
+    /// then, all its sessions end, and the response has a new one. A guest account is never absorbed here.
     func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         context: ServerContext
@@ -320,6 +408,27 @@ extension AuthServiceHandler {
             response: AppV1.CreateChallengeResponse.self
         ) { request, context in
             try await self.createChallenge(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createGuestChallenge,
+            request: AppV1.CreateGuestChallengeRequest.self,
+            response: AppV1.CreateGuestChallengeResponse.self
+        ) { request, context in
+            try await self.createGuestChallenge(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.signInAsGuest,
+            request: AppV1.SignInAsGuestRequest.self,
+            response: AppV1.SignInAsGuestResponse.self
+        ) { request, context in
+            try await self.signInAsGuest(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.absorbGuest,
+            request: AppV1.AbsorbGuestRequest.self,
+            response: AppV1.AbsorbGuestResponse.self
+        ) { request, context in
+            try await self.absorbGuest(request, context: context)
         }
         router.unary(
             AuthServiceMethods.refreshSession,
@@ -430,6 +539,53 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
+    /// Creates a challenge for SignInAsGuest. The app looks for a text that begins with the challenge and a full stop, goes on with up to
+    /// twenty digits, and whose SHA-256 begins with `work_bits` zero bits. FAILED_PRECONDITION with GUESTS_NOT_ENABLED where guests are
+    /// off. Needs no access token.
+    public func createGuestChallenge(
+        _ request: AppV1.CreateGuestChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreateGuestChallengeResponse {
+        try await channel.unary(
+            AuthServiceMethods.createGuestChallenge,
+            request,
+            response: AppV1.CreateGuestChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates a guest account, which no provider opens, and opens its only session. The account is deleted when it goes unused for some
+    /// time. LinkProvider makes it a full account with the same user id. A guest has a profile without a picture, and groups, but no phone
+    /// number and no group links, and adds nobody by number: what a guest may not do is PERMISSION_DENIED with GUEST_NOT_ALLOWED. The same `proof_of_work` within a minute returns the same
+    /// session. Needs no access token.
+    public func signInAsGuest(
+        _ request: AppV1.SignInAsGuestRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.SignInAsGuestResponse {
+        try await channel.unary(
+            AuthServiceMethods.signInAsGuest,
+            request,
+            response: AppV1.SignInAsGuestResponse.self,
+            options: options
+        )
+    }
+
+    /// Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
+    /// exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
+    /// refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
+    /// it succeeds.
+    public func absorbGuest(
+        _ request: AppV1.AbsorbGuestRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.AbsorbGuestResponse {
+        try await channel.unary(
+            AuthServiceMethods.absorbGuest,
+            request,
+            response: AppV1.AbsorbGuestResponse.self,
+            options: options
+        )
+    }
+
     /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
     /// token again. Needs no access token.
     public func refreshSession(
@@ -533,6 +689,9 @@ public struct AuthServiceClient: Sendable {
     /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
     /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
     /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
+    ///
+    /// A guest's live session needs no recent sign-in, since there was none: the credentials alone are proven. The account is a full one
+    /// then, all its sessions end, and the response has a new one. A guest account is never absorbed here.
     public func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         options: CallOptions = CallOptions()

@@ -250,6 +250,42 @@ extension AppV1 {
             description: "The provider was linked less than a day ago and can't take an older one away yet. Retry-After says when it can."
         ),
         ErrorCode(
+            "GUESTS_NOT_ENABLED", http: 400, grpc: .failedPrecondition, action: .fixRequest,
+            description: "Guest accounts are off."
+        ),
+        ErrorCode(
+            "GUEST_NOT_ALLOWED", http: 403, grpc: .permissionDenied, action: .show,
+            description: "A guest may not do this: it needs an account that a provider opens."
+        ),
+        ErrorCode(
+            "WORK_REQUIRED", http: 400, grpc: .invalidArgument, action: .fixRequest,
+            description: "A guest account needs a proof of work."
+        ),
+        ErrorCode(
+            "WORK_INVALID", http: 400, grpc: .invalidArgument, action: .fixRequest,
+            description: "The proof of work answers no challenge of ours, or not with enough work."
+        ),
+        ErrorCode(
+            "WORK_EXPIRED", http: 400, grpc: .failedPrecondition, action: .signInAgain,
+            description: "The challenge of the proof of work has expired. The app asks for another one."
+        ),
+        ErrorCode(
+            "WORK_SPENT", http: 400, grpc: .failedPrecondition, action: .signInAgain,
+            description: "The challenge of the proof of work was used before. The app asks for another one."
+        ),
+        ErrorCode(
+            "TOO_MANY_GUESTS", http: 429, grpc: .resourceExhausted, action: .wait,
+            description: "There were too many new guests from this address, or from all."
+        ),
+        ErrorCode(
+            "GUEST_TOKEN_INVALID", http: 400, grpc: .invalidArgument, action: .show,
+            description: "The token that came with the request is no live token of a guest."
+        ),
+        ErrorCode(
+            "GUEST_INVALID", http: 422, grpc: .invalidArgument, action: .fixRequest,
+            description: "The request doesn't say what becomes of the guest account."
+        ),
+        ErrorCode(
             "DISPLAY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .show,
             description: "The display name is too short, too long, or has characters that a name can't have."
         ),

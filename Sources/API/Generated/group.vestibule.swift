@@ -235,6 +235,7 @@ public enum GroupServiceMethods {
 
     /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
     /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// GUEST_NOT_ALLOWED for a guest: each addition says whether a user has the number.
     public static let addMember = MethodDescriptor(
         service: serviceName,
         method: "AddMember",
@@ -506,6 +507,7 @@ public protocol GroupServiceHandler: RPCService {
 
     /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
     /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// GUEST_NOT_ALLOWED for a guest: each addition says whether a user has the number.
     func addMember(
         _ request: AppV1.AddMemberRequest,
         context: ServerContext
@@ -892,6 +894,7 @@ public struct GroupServiceClient: Sendable {
 
     /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
     /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+    /// GUEST_NOT_ALLOWED for a guest: each addition says whether a user has the number.
     public func addMember(
         _ request: AppV1.AddMemberRequest,
         options: CallOptions = CallOptions()

@@ -46,6 +46,9 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
 
   /// Nothing: somebody knew the person's id at the provider, and the operator lets that pass in one dialect.
   case unproven // = 5
+
+  /// There is nobody to prove: the account is a guest's.
+  case guest // = 6
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -60,6 +63,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     case 3: self = .fresh
     case 4: self = .accessToken
     case 5: self = .unproven
+    case 6: self = .guest
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -72,6 +76,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     case .fresh: return 3
     case .accessToken: return 4
     case .unproven: return 5
+    case .guest: return 6
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -84,6 +89,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     .fresh,
     .accessToken,
     .unproven,
+    .guest,
   ]
 
 }
@@ -135,6 +141,51 @@ public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Sw
     .single,
     .singleForSession,
     .browser,
+  ]
+
+}
+
+/// What becomes of a guest account.
+public nonisolated enum Vestibule_Identity_V1_GuestOutcome: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Not said; rejected.
+  case unspecified // = 0
+
+  /// It is deleted.
+  case drop // = 1
+
+  /// The caller's account absorbs it.
+  case merge // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .drop
+    case 2: self = .merge
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .drop: return 1
+    case .merge: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_GuestOutcome] = [
+    .unspecified,
+    .drop,
+    .merge,
   ]
 
 }
@@ -405,6 +456,119 @@ public nonisolated struct Vestibule_Identity_V1_SignInRequest: @unchecked Sendab
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Asks for a challenge.
+public nonisolated struct Vestibule_Identity_V1_CreateGuestChallengeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A challenge for one guest account.
+public nonisolated struct Vestibule_Identity_V1_CreateGuestChallengeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The challenge, in base64url.
+  public var challenge: String = String()
+
+  /// How many zero bits the SHA-256 of the answer begins with; 0 if no work is required.
+  public var workBits: Int32 = 0
+
+  /// For how long it is good.
+  public var expiresInSeconds: Int32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A guest to come.
+public nonisolated struct Vestibule_Identity_V1_SignInAsGuestRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The challenge, a full stop, and up to twenty digits; empty where no work is required.
+  public var proofOfWork: String = String()
+
+  /// The device as the app calls it, shown in the list of sessions.
+  public var deviceName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The guest's session.
+public nonisolated struct Vestibule_Identity_V1_SignInAsGuestResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's tokens.
+  public var tokens: Vestibule_Identity_V1_SessionTokens {
+    get {_tokens ?? Vestibule_Identity_V1_SessionTokens()}
+    set {_tokens = newValue}
+  }
+  /// Returns true if `tokens` has been explicitly set.
+  public var hasTokens: Bool {self._tokens != nil}
+  /// Clears the value of `tokens`. Subsequent reads from it will return its default value.
+  public mutating func clearTokens() {self._tokens = nil}
+
+  /// Proof of the guest to other services; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
+}
+
+/// The guest account to merge or delete.
+public nonisolated struct Vestibule_Identity_V1_AbsorbGuestRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The guest's: a live refresh token.
+  public var guestToken: String = String()
+
+  /// What becomes of the guest account.
+  public var guest: Vestibule_Identity_V1_GuestOutcome = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The guest account is no more.
+public nonisolated struct Vestibule_Identity_V1_AbsorbGuestResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Somebody who only says who they are.
 public nonisolated struct Vestibule_Identity_V1_UnprovenPerson: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -590,6 +754,10 @@ public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable 
   /// Whether the provider is asked to let the user choose an account, for one that is to be linked.
   public var choosesAccount: Bool = false
 
+  /// The access token of the user to whose account the identity is linked at the end: a JWT of type at+jwt, or a single token. The tickets
+  /// then link by LinkProvider without an access token, while its session lives, and sign nobody in. Empty for a sign-in.
+  public var linkingAccessToken: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -618,7 +786,7 @@ public nonisolated struct Vestibule_Identity_V1_FinishWebSignInRequest: Sendable
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The configured provider's name.
+  /// The configured provider's name; empty for that of the state.
   public var provider: String = String()
 
   /// The ID token.
@@ -645,6 +813,10 @@ public nonisolated struct Vestibule_Identity_V1_FinishWebSignInRequest: Sendable
   /// Where the provider posted to.
   public var redirectUri: String = String()
 
+  /// Whether the state must be that of a link that a session began; else it must be none. Each flow has a callback of its own, and only
+  /// the one for links takes a state that no cookie confirms.
+  public var isLink: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -670,6 +842,9 @@ public nonisolated struct Vestibule_Identity_V1_FinishWebSignInResponse: Sendabl
 
   /// The e-mail address of the account at the provider, for the user to see; empty if the provider sent none.
   public var email: String = String()
+
+  /// The provider.
+  public var provider: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1085,7 +1260,8 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The caller's: a JWT of type at+jwt, or a single token.
+  /// The caller's: a JWT of type at+jwt, or a single token. Empty with tickets of a sign-in in a browser that was begun for a session
+  /// (BeginWebSignInRequest.linking_access_token): then that session is the caller's.
   public var accessToken: String = String()
 
   /// The credentials. `create` and `email_reservation` are ignored.
@@ -1125,7 +1301,7 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderResponse: @unchecked
   /// Clears the value of `account`. Subsequent reads from it will return its default value.
   public mutating func clearAccount() {_uniqueStorage()._account = nil}
 
-  /// A new session's tokens, if another account has absorbed the caller's or `opens_session` is true.
+  /// A new session's tokens, if another account has absorbed the caller's, the caller's was a guest's, or `opens_session` is true.
   public var tokens: Vestibule_Identity_V1_SessionTokens {
     get {_storage._tokens ?? Vestibule_Identity_V1_SessionTokens()}
     set {_uniqueStorage()._tokens = newValue}
@@ -1302,6 +1478,9 @@ public nonisolated struct Vestibule_Identity_V1_Account: Sendable {
 
   /// What an app keeps of its own with the account: a JSON object.
   public var metadataJson: String = String()
+
+  /// Whether it is a guest's: no provider opens it.
+  public var isGuest: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1676,6 +1855,9 @@ public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendabl
   /// What the OAuth client was granted that it was issued to; empty for other apps.
   public var scope: String = String()
 
+  /// Whether the user is a guest.
+  public var isGuest: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1780,11 +1962,15 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
 fileprivate nonisolated let _protobuf_package = "vestibule.identity.v1"
 
 nonisolated extension Vestibule_Identity_V1_Proof: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROOF_UNSPECIFIED\0\u{1}PROOF_NONCE\0\u{1}PROOF_CODE\0\u{1}PROOF_FRESH\0\u{1}PROOF_ACCESS_TOKEN\0\u{1}PROOF_UNPROVEN\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROOF_UNSPECIFIED\0\u{1}PROOF_NONCE\0\u{1}PROOF_CODE\0\u{1}PROOF_FRESH\0\u{1}PROOF_ACCESS_TOKEN\0\u{1}PROOF_UNPROVEN\0\u{1}PROOF_GUEST\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TOKEN_STYLE_UNSPECIFIED\0\u{1}TOKEN_STYLE_SINGLE\0\u{1}TOKEN_STYLE_SINGLE_FOR_SESSION\0\u{1}TOKEN_STYLE_BROWSER\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_GuestOutcome: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GUEST_OUTCOME_UNSPECIFIED\0\u{1}GUEST_OUTCOME_DROP\0\u{1}GUEST_OUTCOME_MERGE\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_SignOutScope: SwiftProtobuf._ProtoNameProviding {
@@ -1969,6 +2155,198 @@ nonisolated extension Vestibule_Identity_V1_SignInRequest: SwiftProtobuf.Message
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateGuestChallengeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateGuestChallengeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateGuestChallengeRequest, rhs: Vestibule_Identity_V1_CreateGuestChallengeRequest) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateGuestChallengeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateGuestChallengeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}challenge\0\u{3}work_bits\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.challenge) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.workBits) }()
+      case 3: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.challenge.isEmpty {
+      try visitor.visitSingularStringField(value: self.challenge, fieldNumber: 1)
+    }
+    if self.workBits != 0 {
+      try visitor.visitSingularInt32Field(value: self.workBits, fieldNumber: 2)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt32Field(value: self.expiresInSeconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateGuestChallengeResponse, rhs: Vestibule_Identity_V1_CreateGuestChallengeResponse) -> Bool {
+    if lhs.challenge != rhs.challenge {return false}
+    if lhs.workBits != rhs.workBits {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_SignInAsGuestRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInAsGuestRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}proof_of_work\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.proofOfWork) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.proofOfWork.isEmpty {
+      try visitor.visitSingularStringField(value: self.proofOfWork, fieldNumber: 1)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_SignInAsGuestRequest, rhs: Vestibule_Identity_V1_SignInAsGuestRequest) -> Bool {
+    if lhs.proofOfWork != rhs.proofOfWork {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_SignInAsGuestResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInAsGuestResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}caller_proofs\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._tokens {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_SignInAsGuestResponse, rhs: Vestibule_Identity_V1_SignInAsGuestResponse) -> Bool {
+    if lhs._tokens != rhs._tokens {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AbsorbGuestRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AbsorbGuestRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}guest_token\0\u{1}guest\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.guestToken) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.guest) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.guestToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.guestToken, fieldNumber: 2)
+    }
+    if self.guest != .unspecified {
+      try visitor.visitSingularEnumField(value: self.guest, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AbsorbGuestRequest, rhs: Vestibule_Identity_V1_AbsorbGuestRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.guestToken != rhs.guestToken {return false}
+    if lhs.guest != rhs.guest {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AbsorbGuestResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AbsorbGuestResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AbsorbGuestResponse, rhs: Vestibule_Identity_V1_AbsorbGuestResponse) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2223,7 +2601,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0\u{3}demands_new_sign_in\0\u{3}chooses_account\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0\u{3}authorization_request\0\u{3}demands_new_sign_in\0\u{3}chooses_account\0\u{3}linking_access_token\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2239,6 +2617,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
       case 6: try { try decoder.decodeSingularStringField(value: &self.authorizationRequest) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.demandsNewSignIn) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.choosesAccount) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.linkingAccessToken) }()
       default: break
       }
     }
@@ -2269,6 +2648,9 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if self.choosesAccount != false {
       try visitor.visitSingularBoolField(value: self.choosesAccount, fieldNumber: 8)
     }
+    if !self.linkingAccessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.linkingAccessToken, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2281,6 +2663,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf
     if lhs.authorizationRequest != rhs.authorizationRequest {return false}
     if lhs.demandsNewSignIn != rhs.demandsNewSignIn {return false}
     if lhs.choosesAccount != rhs.choosesAccount {return false}
+    if lhs.linkingAccessToken != rhs.linkingAccessToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2323,7 +2706,7 @@ nonisolated extension Vestibule_Identity_V1_BeginWebSignInResponse: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FinishWebSignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}id_token\0\u{3}authorization_code\0\u{3}full_name\0\u{1}email\0\u{1}state\0\u{3}browser_state\0\u{3}clients_without_state\0\u{3}redirect_uri\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}id_token\0\u{3}authorization_code\0\u{3}full_name\0\u{1}email\0\u{1}state\0\u{3}browser_state\0\u{3}clients_without_state\0\u{3}redirect_uri\0\u{3}is_link\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2340,6 +2723,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobu
       case 7: try { try decoder.decodeSingularStringField(value: &self.browserState) }()
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.clientsWithoutState) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.isLink) }()
       default: break
       }
     }
@@ -2373,6 +2757,9 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobu
     if !self.redirectUri.isEmpty {
       try visitor.visitSingularStringField(value: self.redirectUri, fieldNumber: 9)
     }
+    if self.isLink != false {
+      try visitor.visitSingularBoolField(value: self.isLink, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2386,6 +2773,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobu
     if lhs.browserState != rhs.browserState {return false}
     if lhs.clientsWithoutState != rhs.clientsWithoutState {return false}
     if lhs.redirectUri != rhs.redirectUri {return false}
+    if lhs.isLink != rhs.isLink {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2393,7 +2781,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FinishWebSignInResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}id_token_ticket\0\u{3}code_ticket\0\u{3}app_url\0\u{3}client_id\0\u{1}email\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}id_token_ticket\0\u{3}code_ticket\0\u{3}app_url\0\u{3}client_id\0\u{1}email\0\u{1}provider\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2406,6 +2794,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
       case 3: try { try decoder.decodeSingularStringField(value: &self.appURL) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.email) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.provider) }()
       default: break
       }
     }
@@ -2427,6 +2816,9 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
     if !self.email.isEmpty {
       try visitor.visitSingularStringField(value: self.email, fieldNumber: 5)
     }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2436,6 +2828,7 @@ nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtob
     if lhs.appURL != rhs.appURL {return false}
     if lhs.clientID != rhs.clientID {return false}
     if lhs.email != rhs.email {return false}
+    if lhs.provider != rhs.provider {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3493,7 +3886,7 @@ nonisolated extension Vestibule_Identity_V1_LookUpAccountResponse: SwiftProtobuf
 
 nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Account"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}created_at_ms\0\u{3}suggested_display_name\0\u{1}identities\0\u{3}account_number\0\u{3}metadata_json\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}created_at_ms\0\u{3}suggested_display_name\0\u{1}identities\0\u{3}account_number\0\u{3}metadata_json\0\u{3}is_guest\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3507,6 +3900,7 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.identities) }()
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.metadataJson) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       default: break
       }
     }
@@ -3531,6 +3925,9 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
     if !self.metadataJson.isEmpty {
       try visitor.visitSingularStringField(value: self.metadataJson, fieldNumber: 6)
     }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3541,6 +3938,7 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
     if lhs.identities != rhs.identities {return false}
     if lhs.accountNumber != rhs.accountNumber {return false}
     if lhs.metadataJson != rhs.metadataJson {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4205,7 +4603,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0\u{3}is_guest\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4222,6 +4620,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
       case 7: try { try decoder.decodeSingularStringField(value: &self.audience) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self.scope) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       default: break
       }
     }
@@ -4255,6 +4654,9 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if !self.scope.isEmpty {
       try visitor.visitSingularStringField(value: self.scope, fieldNumber: 9)
     }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4268,6 +4670,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if lhs.audience != rhs.audience {return false}
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.scope != rhs.scope {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

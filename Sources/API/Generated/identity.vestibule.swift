@@ -11,6 +11,9 @@ public enum IdentityV1 {
     /// Which tokens a session has.
     public typealias TokenStyle = Vestibule_Identity_V1_TokenStyle
 
+    /// What becomes of a guest account.
+    public typealias GuestOutcome = Vestibule_Identity_V1_GuestOutcome
+
     /// Which of an account's sessions end.
     public typealias SignOutScope = Vestibule_Identity_V1_SignOutScope
 
@@ -23,6 +26,24 @@ public enum IdentityV1 {
     /// A provider's proof of who the person is, and what the provider told the app only once. At least one of `id_token`,
     /// `authorization_code`, `access_token` and `unproven` is needed.
     public typealias SignInRequest = Vestibule_Identity_V1_SignInRequest
+
+    /// Asks for a challenge.
+    public typealias CreateGuestChallengeRequest = Vestibule_Identity_V1_CreateGuestChallengeRequest
+
+    /// A challenge for one guest account.
+    public typealias CreateGuestChallengeResponse = Vestibule_Identity_V1_CreateGuestChallengeResponse
+
+    /// A guest to come.
+    public typealias SignInAsGuestRequest = Vestibule_Identity_V1_SignInAsGuestRequest
+
+    /// The guest's session.
+    public typealias SignInAsGuestResponse = Vestibule_Identity_V1_SignInAsGuestResponse
+
+    /// The guest account to merge or delete.
+    public typealias AbsorbGuestRequest = Vestibule_Identity_V1_AbsorbGuestRequest
+
+    /// The guest account is no more.
+    public typealias AbsorbGuestResponse = Vestibule_Identity_V1_AbsorbGuestResponse
 
     /// Somebody who only says who they are.
     public typealias UnprovenPerson = Vestibule_Identity_V1_UnprovenPerson
@@ -335,6 +356,10 @@ public enum IdentityServiceMethods {
     /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
     /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
     /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    ///
+    /// A guest's session proves no person, so it needs neither proof nor age: only the credentials are proven. In the transaction of the link
+    /// the account becomes a full one, all its sessions end, and the answer has a new one. A guest's account absorbs none and is absorbed by
+    /// none here: an identity that opens another account is IDENTITY_TAKEN.
     public static let linkProvider = MethodDescriptor(
         service: serviceName,
         method: "LinkProvider",
@@ -375,6 +400,7 @@ public enum IdentityServiceMethods {
     /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
     /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
+    /// INVALID_ARGUMENT with METADATA_TOO_LARGE beyond 16 KiB, and for a guest beyond 2 KiB.
     public static let updateUserMetadata = MethodDescriptor(
         service: serviceName,
         method: "UpdateUserMetadata",
@@ -467,6 +493,34 @@ public enum IdentityServiceMethods {
         isIdempotent: false
     )
 
+    /// Makes a challenge for SignInAsGuest, which is good for some minutes. Nothing is stored.
+    public static let createGuestChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateGuestChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Creates a guest account and opens its only session, for a proof of work where it is required. The same proof again within a minute
+    /// returns the same session; later it is FAILED_PRECONDITION with WORK_SPENT. RESOURCE_EXHAUSTED with TOO_MANY_GUESTS for too many of
+    /// one address, or in all, within an hour: then the proof is good still.
+    public static let signInAsGuest = MethodDescriptor(
+        service: serviceName,
+        method: "SignInAsGuest",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Merges a guest account into the caller's account or deletes it, by the rules of LinkProvider for the caller's session, and a live
+    /// refresh token of the guest's. UNAVAILABLE with ACCOUNT_HELD while a merge isn't decided. One that is merged into the caller's account, or
+    /// deleted, is a success.
+    public static let absorbGuest = MethodDescriptor(
+        service: serviceName,
+        method: "AbsorbGuest",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
     /// inactivity nor what was received of it changes.
     public static let introspectToken = MethodDescriptor(
@@ -523,6 +577,9 @@ public enum IdentityServiceMethods {
         acceptNotice,
         acceptEvents,
         createChallenge,
+        createGuestChallenge,
+        signInAsGuest,
+        absorbGuest,
         introspectToken,
         getJWKS,
         watchRevocations,
@@ -631,6 +688,10 @@ public protocol IdentityServiceHandler: RPCService {
     /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
     /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
     /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    ///
+    /// A guest's session proves no person, so it needs neither proof nor age: only the credentials are proven. In the transaction of the link
+    /// the account becomes a full one, all its sessions end, and the answer has a new one. A guest's account absorbs none and is absorbed by
+    /// none here: an identity that opens another account is IDENTITY_TAKEN.
     func linkProvider(
         _ request: IdentityV1.LinkProviderRequest,
         context: ServerContext
@@ -663,6 +724,7 @@ public protocol IdentityServiceHandler: RPCService {
     /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
     /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
+    /// INVALID_ARGUMENT with METADATA_TOO_LARGE beyond 16 KiB, and for a guest beyond 2 KiB.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
@@ -736,6 +798,28 @@ public protocol IdentityServiceHandler: RPCService {
         _ request: IdentityV1.CreateChallengeRequest,
         context: ServerContext
     ) async throws -> IdentityV1.CreateChallengeResponse
+
+    /// Makes a challenge for SignInAsGuest, which is good for some minutes. Nothing is stored.
+    func createGuestChallenge(
+        _ request: IdentityV1.CreateGuestChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateGuestChallengeResponse
+
+    /// Creates a guest account and opens its only session, for a proof of work where it is required. The same proof again within a minute
+    /// returns the same session; later it is FAILED_PRECONDITION with WORK_SPENT. RESOURCE_EXHAUSTED with TOO_MANY_GUESTS for too many of
+    /// one address, or in all, within an hour: then the proof is good still.
+    func signInAsGuest(
+        _ request: IdentityV1.SignInAsGuestRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInAsGuestResponse
+
+    /// Merges a guest account into the caller's account or deletes it, by the rules of LinkProvider for the caller's session, and a live
+    /// refresh token of the guest's. UNAVAILABLE with ACCOUNT_HELD while a merge isn't decided. One that is merged into the caller's account, or
+    /// deleted, is a success.
+    func absorbGuest(
+        _ request: IdentityV1.AbsorbGuestRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AbsorbGuestResponse
 
     /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
     /// inactivity nor what was received of it changes.
@@ -932,6 +1016,27 @@ extension IdentityServiceHandler {
             response: IdentityV1.CreateChallengeResponse.self
         ) { request, context in
             try await self.createChallenge(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createGuestChallenge,
+            request: IdentityV1.CreateGuestChallengeRequest.self,
+            response: IdentityV1.CreateGuestChallengeResponse.self
+        ) { request, context in
+            try await self.createGuestChallenge(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.signInAsGuest,
+            request: IdentityV1.SignInAsGuestRequest.self,
+            response: IdentityV1.SignInAsGuestResponse.self
+        ) { request, context in
+            try await self.signInAsGuest(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.absorbGuest,
+            request: IdentityV1.AbsorbGuestRequest.self,
+            response: IdentityV1.AbsorbGuestResponse.self
+        ) { request, context in
+            try await self.absorbGuest(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.introspectToken,
@@ -1143,6 +1248,10 @@ public struct IdentityServiceClient: Sendable {
     /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
     /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
     /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    ///
+    /// A guest's session proves no person, so it needs neither proof nor age: only the credentials are proven. In the transaction of the link
+    /// the account becomes a full one, all its sessions end, and the answer has a new one. A guest's account absorbs none and is absorbed by
+    /// none here: an identity that opens another account is IDENTITY_TAKEN.
     public func linkProvider(
         _ request: IdentityV1.LinkProviderRequest,
         options: CallOptions = CallOptions()
@@ -1203,6 +1312,7 @@ public struct IdentityServiceClient: Sendable {
     /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
     /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
+    /// INVALID_ARGUMENT with METADATA_TOO_LARGE beyond 16 KiB, and for a guest beyond 2 KiB.
     public func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         options: CallOptions = CallOptions()
@@ -1336,6 +1446,49 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.createChallenge,
             request,
             response: IdentityV1.CreateChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a challenge for SignInAsGuest, which is good for some minutes. Nothing is stored.
+    public func createGuestChallenge(
+        _ request: IdentityV1.CreateGuestChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreateGuestChallengeResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createGuestChallenge,
+            request,
+            response: IdentityV1.CreateGuestChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates a guest account and opens its only session, for a proof of work where it is required. The same proof again within a minute
+    /// returns the same session; later it is FAILED_PRECONDITION with WORK_SPENT. RESOURCE_EXHAUSTED with TOO_MANY_GUESTS for too many of
+    /// one address, or in all, within an hour: then the proof is good still.
+    public func signInAsGuest(
+        _ request: IdentityV1.SignInAsGuestRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.SignInAsGuestResponse {
+        try await channel.unary(
+            IdentityServiceMethods.signInAsGuest,
+            request,
+            response: IdentityV1.SignInAsGuestResponse.self,
+            options: options
+        )
+    }
+
+    /// Merges a guest account into the caller's account or deletes it, by the rules of LinkProvider for the caller's session, and a live
+    /// refresh token of the guest's. UNAVAILABLE with ACCOUNT_HELD while a merge isn't decided. One that is merged into the caller's account, or
+    /// deleted, is a success.
+    public func absorbGuest(
+        _ request: IdentityV1.AbsorbGuestRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.AbsorbGuestResponse {
+        try await channel.unary(
+            IdentityServiceMethods.absorbGuest,
+            request,
+            response: IdentityV1.AbsorbGuestResponse.self,
             options: options
         )
     }

@@ -147,6 +147,10 @@ public nonisolated struct Vestibule_Invites_V1_CloseAccountRequest: Sendable {
   /// The user, a UUID.
   public var userID: String = String()
 
+  /// The account that takes the user's place in all groups, a UUID; empty for none. It counts at the first call for the user, and not
+  /// where that account is closed too.
+  public var successorUserID: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -174,6 +178,9 @@ public nonisolated struct Vestibule_Invites_V1_CloseIfEmptyRequest: Sendable {
 
   /// The absorption, a UUID.
   public var absorptionID: String = String()
+
+  /// Whether groups count for nothing: those of a guest, whose account another absorbs. CloseAccount has them join it.
+  public var isGuest: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -646,7 +653,7 @@ nonisolated extension Vestibule_Invites_V1_ApplyPhoneEventsResponse: SwiftProtob
 
 nonisolated extension Vestibule_Invites_V1_CloseAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CloseAccountRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}successor_user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -655,6 +662,7 @@ nonisolated extension Vestibule_Invites_V1_CloseAccountRequest: SwiftProtobuf.Me
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.successorUserID) }()
       default: break
       }
     }
@@ -664,11 +672,15 @@ nonisolated extension Vestibule_Invites_V1_CloseAccountRequest: SwiftProtobuf.Me
     if !self.userID.isEmpty {
       try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
     }
+    if !self.successorUserID.isEmpty {
+      try visitor.visitSingularStringField(value: self.successorUserID, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Invites_V1_CloseAccountRequest, rhs: Vestibule_Invites_V1_CloseAccountRequest) -> Bool {
     if lhs.userID != rhs.userID {return false}
+    if lhs.successorUserID != rhs.successorUserID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -695,7 +707,7 @@ nonisolated extension Vestibule_Invites_V1_CloseAccountResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Invites_V1_CloseIfEmptyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CloseIfEmptyRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}absorption_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}absorption_id\0\u{3}is_guest\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -705,6 +717,7 @@ nonisolated extension Vestibule_Invites_V1_CloseIfEmptyRequest: SwiftProtobuf.Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.absorptionID) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       default: break
       }
     }
@@ -717,12 +730,16 @@ nonisolated extension Vestibule_Invites_V1_CloseIfEmptyRequest: SwiftProtobuf.Me
     if !self.absorptionID.isEmpty {
       try visitor.visitSingularStringField(value: self.absorptionID, fieldNumber: 2)
     }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Invites_V1_CloseIfEmptyRequest, rhs: Vestibule_Invites_V1_CloseIfEmptyRequest) -> Bool {
     if lhs.userID != rhs.userID {return false}
     if lhs.absorptionID != rhs.absorptionID {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -728,6 +728,9 @@ public nonisolated struct Vestibule_Profile_V1_CloseIfEmptyRequest: Sendable {
   /// The absorption, a UUID.
   public var absorptionID: String = String()
 
+  /// Whether a username counts for nothing: that of a guest, whose account another absorbs. A number still does.
+  public var isGuest: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1747,7 +1750,7 @@ nonisolated extension Vestibule_Profile_V1_ListPhoneDisputesResponse: SwiftProto
 
 nonisolated extension Vestibule_Profile_V1_CloseIfEmptyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CloseIfEmptyRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}absorption_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}absorption_id\0\u{3}is_guest\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1757,6 +1760,7 @@ nonisolated extension Vestibule_Profile_V1_CloseIfEmptyRequest: SwiftProtobuf.Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.absorptionID) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       default: break
       }
     }
@@ -1769,12 +1773,16 @@ nonisolated extension Vestibule_Profile_V1_CloseIfEmptyRequest: SwiftProtobuf.Me
     if !self.absorptionID.isEmpty {
       try visitor.visitSingularStringField(value: self.absorptionID, fieldNumber: 2)
     }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Profile_V1_CloseIfEmptyRequest, rhs: Vestibule_Profile_V1_CloseIfEmptyRequest) -> Bool {
     if lhs.userID != rhs.userID {return false}
     if lhs.absorptionID != rhs.absorptionID {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -149,7 +149,7 @@ public enum ProfileServiceMethods {
     )
 
     /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
-    /// places, previews and all that follows the image.
+    /// places, previews and all that follows the image. PERMISSION_DENIED with GUEST_NOT_ALLOWED for a guest.
     public static let setAvatar = MethodDescriptor(
         service: serviceName,
         method: "SetAvatar",
@@ -282,7 +282,7 @@ public protocol ProfileServiceHandler: RPCService {
     ) async throws -> ProfileV1.BatchGetProfilesResponse
 
     /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
-    /// places, previews and all that follows the image.
+    /// places, previews and all that follows the image. PERMISSION_DENIED with GUEST_NOT_ALLOWED for a guest.
     func setAvatar(
         _ request: ProfileV1.SetAvatarRequest,
         context: ServerContext
@@ -521,7 +521,7 @@ public struct ProfileServiceClient: Sendable {
     }
 
     /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
-    /// places, previews and all that follows the image.
+    /// places, previews and all that follows the image. PERMISSION_DENIED with GUEST_NOT_ALLOWED for a guest.
     public func setAvatar(
         _ request: ProfileV1.SetAvatarRequest,
         options: CallOptions = CallOptions()

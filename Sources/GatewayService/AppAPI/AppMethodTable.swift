@@ -13,6 +13,9 @@ struct AppMethodTable: Sendable {
         self.methods = methods
         add(AuthServiceMethods.signInWithProvider, methods.signInWithProvider)
         add(AuthServiceMethods.createChallenge, methods.createChallenge)
+        add(AuthServiceMethods.createGuestChallenge, methods.createGuestChallenge)
+        add(AuthServiceMethods.signInAsGuest, methods.signInAsGuest)
+        addForUsers(AuthServiceMethods.absorbGuest, methods.absorbGuest)
         add(AuthServiceMethods.refreshSession, methods.refreshSession)
         add(AuthServiceMethods.signOut, methods.signOut)
         add(AuthServiceMethods.signOutEverywhere, methods.signOutEverywhere)
@@ -20,7 +23,7 @@ struct AppMethodTable: Sendable {
         addForUsers(AuthServiceMethods.renameSession, methods.renameSession)
         addForUsers(AuthServiceMethods.endSession, methods.endSession)
         addForUsers(AuthServiceMethods.listProviders, methods.listProviders)
-        addForUsers(AuthServiceMethods.linkProvider, methods.linkProvider)
+        add(AuthServiceMethods.linkProvider, methods.linkProvider)
         addForUsers(AuthServiceMethods.unlinkProvider, methods.unlinkProvider)
         addForUsers(AccountServiceMethods.getMe, methods.getMe)
         addForUsers(AccountServiceMethods.updateMe, methods.updateMe)

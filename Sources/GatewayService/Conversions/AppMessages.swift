@@ -56,8 +56,9 @@ extension AppV1.LinkedProvider {
 
 extension AppV1.Profile {
     /// The profile of the user who asks.
-    init(_ profile: ProfileV1.Profile, _ avatars: AvatarAddress) {
+    init(_ profile: ProfileV1.Profile, of user: SignedInUser, _ avatars: AvatarAddress) {
         self.init()
+        isGuest = user.isGuest
         userID = profile.userID
         displayName = profile.displayName
         username = profile.username

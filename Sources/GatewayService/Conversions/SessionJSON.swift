@@ -25,6 +25,18 @@ extension AppV1.RefreshSessionResponse {
     }
 }
 
+extension AppV1.SignInAsGuestResponse {
+    /// Writes the guest's session as routes answer it.
+    func write(to json: inout JSONWriter) {
+        tokens.write(
+            to: &json,
+            isNewUser: true,
+            missingFields: missingFieldsUnknown ? nil : missingFields,
+            suggestedDisplayName: ""
+        )
+    }
+}
+
 extension AppV1.SessionTokens {
     /// Writes the answer of every route that opens or continues a session. `missing_fields` is null where they are not known,
     /// which means "ask `/me`".

@@ -58,6 +58,9 @@ struct DialectParts: Sendable {
     let methods: AppMethods
     /// The OpenID endpoints and pages; nil where they are off.
     let openID: OpenIDParts?
+    /// Where browsers may be sent on to; nil where no app's URL is configured.
+    let webSignIn: WebSignIn?
+    let languages: PageLanguages
 
     var authentication: Authentication { methods.authentication }
     var people: People { People(identity: backends.identity, profile: backends.profile) }

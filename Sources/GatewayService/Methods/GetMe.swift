@@ -6,7 +6,7 @@ extension AppMethods {
         let options = user.caller.callOptions().proving(user.proofs.profile)
         let profile = try await profile.getProfile(.init(), options: options).profile
         var response = AppV1.GetMeResponse()
-        response.profile = AppV1.Profile(profile, avatars)
+        response.profile = AppV1.Profile(profile, of: user, avatars)
         return response
     }
 }

@@ -3,19 +3,22 @@ import RPC
 
 extension AppMethods {
     /// Links a further provider to the user's account. Which of what it gave proves anything is identity's to decide.
+    ///
+    /// Identity judges the token with the link: asked before, it would reject a guest's retry after a lost response, whose session ended
+    /// with the link.
     func linkProvider(
         _ request: AppV1.LinkProviderRequest,
-        _ user: SignedInUser
+        _ caller: Caller
     ) async throws -> AppV1.LinkProviderResponse {
         var call = IdentityV1.LinkProviderRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = try Authentication.requiredToken(caller.headers)
         call.credentials = IdentityV1.SignInRequest(request.credentials)
-        let options = authentication.callOptionsWithAddress(user.caller)
+        let options = authentication.callOptionsWithAddress(caller)
         let linked = try await identity.linkProvider(call, options: options)
         var response = AppV1.LinkProviderResponse()
         response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }
         guard linked.hasTokens else { return response }
-        let missing = await missingFields(linked.callerProofs, user.caller)
+        let missing = await missingFields(linked.callerProofs, caller)
         response.session.tokens = AppV1.SessionTokens(linked.tokens)
         response.session.missingFields = missing ?? []
         response.session.missingFieldsUnknown = missing == nil

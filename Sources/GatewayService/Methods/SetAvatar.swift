@@ -7,6 +7,6 @@ extension AppMethods {
         var call = ProfileV1.SetAvatarRequest()
         call.image = Data(image)
         let options = user.caller.callOptions().proving(user.proofs.profile)
-        return AppV1.Profile(try await profile.setAvatar(call, options: options).profile, avatars)
+        return AppV1.Profile(try await profile.setAvatar(call, options: options).profile, of: user, avatars)
     }
 }

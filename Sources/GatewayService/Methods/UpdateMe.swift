@@ -12,7 +12,8 @@ extension AppMethods {
         if request.hasExpectedRevision { call.expectedRevision = request.expectedRevision }
         let options = authentication.callOptionsWithAddress(user.caller).proving(user.proofs.profile)
         var response = AppV1.UpdateMeResponse()
-        response.profile = AppV1.Profile(try await profile.updateProfile(call, options: options).profile, avatars)
+        let changed = try await profile.updateProfile(call, options: options).profile
+        response.profile = AppV1.Profile(changed, of: user, avatars)
         return response
     }
 }

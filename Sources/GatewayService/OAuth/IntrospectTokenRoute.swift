@@ -9,6 +9,8 @@ import JOSE
 /// IntrospectToken with a certificate, or verifies tokens by the key set.
 enum IntrospectTokenRoute {
     static let path = "/auth/introspect"
+    /// `acr` of a guest's tokens.
+    static let guestACR = "urn:vestibule:acr:guest"
 
     static let operation = OpenAPI.Operation(
         .post,
@@ -66,6 +68,8 @@ extension IdentityV1.IntrospectTokenResponse {
         if use == .access { json["token_type"] = "Bearer" }
         if !scope.isEmpty { json["scope"] = .string(scope) }
         if !audience.isEmpty { json["aud"] = .string(audience) }
+        // As the token's own claim (RFC 9470 section 6.2).
+        if isGuest { json["acr"] = .string(IntrospectTokenRoute.guestACR) }
         return json
     }
 }
@@ -87,5 +91,6 @@ extension OpenAPI.Schema {
         .optional("aud", .text(minLength: 1)),
         .optional("exp", .integer("Unix seconds.", minimum: 0)),
         .optional("scope", .text("What an OAuth client was granted.", minLength: 1)),
+        .optional("acr", .constant(.string(IntrospectTokenRoute.guestACR))),
     ]).named("IntrospectedToken")
 }

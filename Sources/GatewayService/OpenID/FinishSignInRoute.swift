@@ -140,7 +140,7 @@ enum FinishSignInRoute {
 }
 
 extension OpenAPI.Schema {
-    fileprivate static let providerForm = object([
+    static let providerForm = object([
         .optional("state", .text("As the provider got it.")),
         .optional("id_token", .text("The provider's ID token.")),
         .optional("code", .text("The provider's authorization code.", maxLength: 2048)),

@@ -83,6 +83,9 @@ enum RouteExamples {
         "signInWithApple": .init(body: apple),
         "signInWithGoogle": .init(body: google),
         "signInWithProvider": .init("/auth/google", body: google),
+        "signInAsGuest": .init(
+            body: #"{"proof_of_work":"'$WORK'","device_name":"Blue phone"}"#
+        ),
         "receiveAppleNotice": .init(body: #"{"payload":"'$NOTICE'"}"#),
         "receiveGoogleNotice": .text("'$NOTICE'", ReceiveGoogleNoticeRoute.contentType),
         "introspectToken": .client("token='$ACCESS'"),
@@ -118,6 +121,12 @@ enum RouteExamples {
             "/auth/v1/token?grant_type=id_token",
             body: #"{"provider":"apple","id_token":"'$TOKEN'","nonce":"'$NONCE'"}"#
         ),
+        "supabaseSignUp": .init(body: #"{"gotrue_meta_security":{"captcha_token":"'$WORK'"}}"#),
+        "supabaseAuthorizeIdentity": .user(
+            "/auth/v1/user/identities/authorize?provider=apple&code_challenge_method=s256&skip_http_redirect=true"
+                + "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        ),
+        "supabaseCallback": .form("error=access_denied"),
         "supabaseGetUser": .user(),
         "supabaseUpdateUser": .user(body: #"{"data":{"full_name":"Maria Santos"}}"#),
         "supabaseUnlinkIdentity": .user("/auth/v1/user/identities/$IDENTITY_ID"),

@@ -27,7 +27,7 @@ package struct Authentication: Sendable {
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
     func user(_ caller: Caller, isChange: Bool, in dialect: Dialect? = nil) async throws -> SignedInUser {
         let session = try await session(caller, isChange: isChange, in: dialect)
-        return SignedInUser(caller: caller, isChange: isChange, proofs: session.callerProofs)
+        return SignedInUser(caller: caller, isChange: isChange, session)
     }
 
     /// As ``user(_:isChange:in:)``, of somebody who wants to watch.
@@ -53,7 +53,7 @@ package struct Authentication: Sendable {
     func granted(_ token: String, _ caller: Caller) async throws -> Granted {
         let session = try await session(token, caller, isChange: false, in: nil)
         return Granted(
-            user: SignedInUser(caller: caller, isChange: false, proofs: session.callerProofs),
+            user: SignedInUser(caller: caller, isChange: false, session),
             userID: session.userID,
             scopes: Set(session.scope.split(separator: " "))
         )
@@ -178,5 +178,17 @@ package struct Authentication: Sendable {
     /// Whether a bearer token may hold a byte (RFC 6750 section 2.1): letters, digits and `-._~+/=`.
     static func isTokenByte(_ byte: UInt8) -> Bool {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=".utf8.contains(byte)
+    }
+}
+
+extension SignedInUser {
+    /// The user of a live session.
+    fileprivate init(caller: Caller, isChange: Bool, _ session: IdentityV1.CheckSessionResponse) {
+        self.init(
+            caller: caller,
+            isChange: isChange,
+            isGuest: session.proof == .guest,
+            proofs: session.callerProofs
+        )
     }
 }

@@ -63,6 +63,8 @@ struct SignedInUser: Sendable {
     let caller: Caller
     /// Whether the request changes something.
     let isChange: Bool
+    /// Whether the user is a guest.
+    let isGuest: Bool
     /// Proof of that to the services that are called for them.
     let proofs: IdentityV1.CallerProofs
 }

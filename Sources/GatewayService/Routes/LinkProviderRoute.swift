@@ -40,12 +40,13 @@ enum LinkProviderRoute {
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            // A request without a token is refused for that, whatever else is wrong with it.
+            _ = try Authentication.requiredToken(request.headers)
             var input = try await context.json(request)
             var call = AppV1.LinkProviderRequest()
             call.credentials = ProviderCredentials.request(try context.parameters.require("provider"), &input)
             try input.finish()
-            let linked = try await methods.linkProvider(call, user)
+            let linked = try await methods.linkProvider(call, .route(request, context))
             return .json { json in
                 json.add("identities", messages: linked.providers)
                 if linked.hasSession { json.add("session") { linked.session.write(to: &$0) } }

@@ -20,12 +20,12 @@ enum SetAvatarRoute {
             A PNG, JPEG or WebP file without animation, of at most 4096 pixels each way, as application/octet-stream or by its own \
             type (image/png, image/jpeg, image/webp). It is served without texts, places and \
             previews. The one before is gone. How many bytes it may have is configuration, half a MiB unless said otherwise; an app \
-            scales its picture down first.
+            scales its picture down first. 403 with GUEST_NOT_ALLOWED for a guest.
             """,
         caller: .user,
         body: .image,
         answers: [200: .init("The whole profile.", .message(AppV1.Profile.self))],
-        problems: [.fieldsAtFault]
+        problems: [.forbidden, .fieldsAtFault]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {

@@ -7,7 +7,7 @@ import RPC
 import ServiceKit
 
 /// Performs absorptions: asks invites and profile whether an account is empty, upon which they hold and close it, and moves
-/// identity's data.
+/// identity's data. A guest's account need not be empty: its groups follow once it is closed.
 ///
 /// Each step is idempotent, and is stored before the next: after a crash another process continues with the unfinished step.
 /// Profile's yes is the point of no return; until then everything can be undone.
@@ -27,6 +27,7 @@ struct AccountMerger: Sendable {
     let clock: WallClock
     /// Called after a commit that ended sessions and closed an account.
     let accountClosed: @Sendable () -> Void
+    let guests: GuestMetrics
     let logger: Logger
     let metrics = AbsorptionMetrics()
 
@@ -66,7 +67,10 @@ struct AccountMerger: Sendable {
                     eventIDs: (identifiers.make(), identifiers.make()),
                     nowMilliseconds: clock.nowMilliseconds
                 )
-                if isDone { accountClosed() }
+                if isDone {
+                    accountClosed()
+                    if absorption.isGuest { guests.count(.merged) }
+                }
                 return absorption
             }
             isFirst = true
@@ -114,6 +118,7 @@ struct AccountMerger: Sendable {
             absorbed: absorption.absorbed,
             absorber: absorption.absorber,
             asker: absorption.asker,
+            isGuest: absorption.isGuest,
             step: step
         )
     }
@@ -127,6 +132,7 @@ struct AccountMerger: Sendable {
         var request = InvitesV1.CloseIfEmptyRequest()
         request.userID = absorption.absorbed.description
         request.absorptionID = absorption.id.description
+        request.isGuest = absorption.isGuest
         do {
             return try await invites.closeIfEmpty(request, options: CallOptions(timeout: Self.timeout)).isEmpty
         } catch {
@@ -140,6 +146,7 @@ struct AccountMerger: Sendable {
         var request = ProfileV1.CloseIfEmptyRequest()
         request.userID = absorption.absorbed.description
         request.absorptionID = absorption.id.description
+        request.isGuest = absorption.isGuest
         do {
             return try await profile.closeIfEmpty(request, options: CallOptions(timeout: Self.timeout)).isEmpty
         } catch {

@@ -307,7 +307,7 @@ enum IdentityKeys {
     }
 
     static let all: [any AnyConfigurationKey] =
-        service.all + proof.all + PhonePolicy.keys + [
+        service.all + proof.all + PhonePolicy.keys + Guests.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
             recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,

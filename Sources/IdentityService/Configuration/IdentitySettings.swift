@@ -48,6 +48,8 @@ struct IdentitySettings: Sendable {
     let clientsFile: ClientsFile?
     /// Which phone numbers of imported accounts are accepted.
     let phonePolicy: PhonePolicy
+    /// What guest accounts are subject to.
+    let guests: GuestPolicy
     /// The proxies to providers and webhook targets.
     let proxies: ProxySettings
 
@@ -76,6 +78,7 @@ struct IdentitySettings: Sendable {
         clients: [String: OAuthClient] = [:],
         clientsFile: ClientsFile? = nil,
         phonePolicy: PhonePolicy = .philippines,
+        guests: GuestPolicy = GuestPolicy(),
         proxies: ProxySettings = .none,
         hints: [ConfigurationError] = []
     ) {
@@ -99,6 +102,7 @@ struct IdentitySettings: Sendable {
         self.clients = clients
         self.clientsFile = clientsFile
         self.phonePolicy = phonePolicy
+        self.guests = guests
         self.proxies = proxies
         self.hints = hints
     }
@@ -136,7 +140,8 @@ struct IdentitySettings: Sendable {
             signingKey: keys.signingKey,
             rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
-            refreshKeys: keys.refreshKeys
+            refreshKeys: keys.refreshKeys,
+            tellsGuestsApart: configuration[IdentityKeys.Guests.areOn]
         )
         self.init(
             providers: providers.providers,
@@ -159,6 +164,7 @@ struct IdentitySettings: Sendable {
             clients: clients ?? [:],
             clientsFile: clientsFile,
             phonePolicy: phonePolicy,
+            guests: GuestPolicy(configuration),
             proxies: IdentityKeys.proxies(configuration),
             hints: providers.hints
         )
@@ -173,7 +179,8 @@ struct IdentitySettings: Sendable {
             signingKey: keys.signingKey,
             rsaKey: keys.rsaKey,
             otherKeys: keys.otherKeys,
-            refreshKeys: keys.refreshKeys
+            refreshKeys: keys.refreshKeys,
+            tellsGuestsApart: issuer.tellsGuestsApart
         )
     }
 

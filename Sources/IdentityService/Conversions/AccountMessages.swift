@@ -12,6 +12,7 @@ extension IdentityV1.Account {
         suggestedDisplayName = account.toldName ?? ""
         accountNumber = account.number
         metadataJson = account.metadata ?? "{}"
+        isGuest = account.isGuest
         identities = account.identities.map { IdentityV1.ProviderIdentity($0, isForOthers: isForOthers) }
     }
 }

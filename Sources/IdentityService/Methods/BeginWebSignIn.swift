@@ -17,13 +17,16 @@ extension IdentityMethods {
             guard let endpoint = provider.endpoints.authorizationURL else { throw IdentityError.web(.notConfigured) }
             let client = try Self.webClient(request.clientID, of: provider.policy)
             guard CodeChallenge.isAcceptable(request.codeChallenge) else { throw IdentityError.web(.challengeInvalid) }
+            let linking = request.linkingAccessToken
+            let linkingSession = linking.isEmpty ? nil : try await owner(linking, context).sessionID
             let state = WebState(
                 provider: provider.policy.name,
                 clientID: client.id,
                 appURL: request.appURL,
                 codeChallenge: request.codeChallenge,
                 nowSeconds: clock.nowSeconds,
-                random: randomBytes(WebState.randomByteCount)
+                random: randomBytes(WebState.randomByteCount),
+                linkingSession: linkingSession
             )
             guard let minted = webStates.mint(state) else { throw IdentityError.web(.stateInvalid) }
             var authorization = WebAuthorization(

@@ -74,7 +74,7 @@ extension IdentityMethods {
     /// Deletes an account by credentials of a provider, which a thief of the session's token doesn't have. What the provider grants for
     /// a code among them is kept before the deletion, which has it revoked; without it the person withdraws their consent themselves.
     private func delete(
-        _ owner: (userID: UserID, sessionID: SessionID),
+        _ owner: (userID: UserID, sessionID: SessionID, isGuest: Bool),
         by request: IdentityV1.SignInRequest,
         _ context: ServerContext
     ) async throws -> AccountClosing {

@@ -15,11 +15,16 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.FinishWebSignInResponse {
         // The form again gets other tickets; those of before are over.
         try await context.answer(mayBeRepeated: true) {
-            guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
+            let named = ProviderName(request.provider).flatMap { providers[$0] }
+            guard named != nil || request.provider.isEmpty else { throw IdentityError.providerUnknown }
+            let begun = try begun(request)
+            guard let provider = named ?? begun.flatMap({ providers[$0.state.provider] }) else {
                 throw IdentityError.providerUnknown
             }
-            let begun = try begun(request, provider.policy.name)
-            let grant = try await grant(request, begun?.rawNonce, provider.policy, context)
+            guard begun.map({ $0.state.provider == provider.policy.name }) ?? true else {
+                throw IdentityError.web(.stateInvalid)
+            }
+            let grant = try await grant(request, begun, provider.policy, context)
             try Self.check(grant.claims, begun?.state, request)
             let tickets = WebTickets(randomBytes: randomBytes)
             let binding = WebTicketBinding(
@@ -40,30 +45,31 @@ extension IdentityMethods {
             response.appURL = begun?.state.appURL ?? ""
             response.clientID = grant.claims.audience
             response.email = grant.claims.email ?? grant.email
+            response.provider = provider.policy.name.value
             return response
         }
     }
 
     /// What the sign-in began with; nil if it began without us, for clients that may.
     private func begun(
-        _ request: IdentityV1.FinishWebSignInRequest,
-        _ provider: ProviderName
+        _ request: IdentityV1.FinishWebSignInRequest
     ) throws(IdentityError) -> (state: WebState, rawNonce: String)? {
         if request.state.isEmpty {
             guard !request.clientsWithoutState.isEmpty else { throw .web(.stateInvalid) }
             return nil
         }
         guard ConstantTime.areEqual(request.state, request.browserState),
-            let begun = webStates.verify(request.state, nowSeconds: clock.nowSeconds),
-            begun.state.provider == provider
+            let begun = webStates.verify(request.state, nowSeconds: clock.nowSeconds)
         else { throw .web(.stateInvalid) }
+        // A link has a callback of its own, where no cookie says that this browser began it: the state of a sign-in is refused there.
+        guard (begun.state.linkingSession != nil) == request.isLink else { throw .web(.stateInvalid) }
         return begun
     }
 
     /// What was posted, with the ID token verified.
     private func grant(
         _ request: IdentityV1.FinishWebSignInRequest,
-        _ rawNonce: String?,
+        _ begun: (state: WebState, rawNonce: String)?,
         _ policy: ProviderPolicy,
         _ context: ServerContext
     ) async throws -> WebGrant {
@@ -75,7 +81,7 @@ extension IdentityMethods {
             let claims = try await verifiedClaims(
                 token,
                 request.idToken,
-                nonce: rawNonce ?? "",
+                nonce: begun?.rawNonce ?? "",
                 code: code,
                 told: SubmittedDetails(fullName: request.fullName, email: request.email, deviceName: ""),
                 policy: policy,
@@ -88,7 +94,8 @@ extension IdentityMethods {
                 code: code,
                 redirectURI: request.redirectUri,
                 fullName: request.fullName,
-                email: request.email
+                email: request.email,
+                linkingSession: begun?.state.linkingSession
             )
         } catch let rejection as TokenRejection {
             throw IdentityError.token(rejection)

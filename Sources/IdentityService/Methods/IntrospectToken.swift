@@ -23,17 +23,11 @@ extension IdentityMethods {
                     deadline: context.deadline
                 )
             else { return IdentityV1.IntrospectTokenResponse() }
-            let now = clock.nowMilliseconds
-            let expiresAtSeconds: Int64?
-            switch token {
-            case .access(let claims):
-                expiresAtSeconds = session.takes(claims, nowMilliseconds: now) ? claims.expiresAtSeconds : nil
-            case .single(let claims):
-                let isTaken = session.takes(claims, limits: store.limits, nowMilliseconds: now)
-                expiresAtSeconds = isTaken ? claims.expiresAtSeconds : nil
-            case .refresh(let refresh):
-                expiresAtSeconds = session.end(of: refresh, limits: store.limits, nowMilliseconds: now)
-            }
+            let expiresAtSeconds = token.end(
+                in: session,
+                limits: store.limits,
+                nowMilliseconds: clock.nowMilliseconds
+            )
             var response = IdentityV1.IntrospectTokenResponse()
             guard let expiresAtSeconds else { return response }
             response.active = true
@@ -45,13 +39,14 @@ extension IdentityMethods {
             response.audience = token.audience
             response.scope = session.scope ?? ""
             response.expiresAtSeconds = expiresAtSeconds
+            response.isGuest = session.state.session.isGuest
             return response
         }
     }
 }
 
 /// A token of ours that somebody asks about.
-private enum AskedToken {
+enum AskedToken {
     case access(AccessClaims)
     case single(SingleClaims)
     case refresh(RefreshToken)
@@ -66,6 +61,18 @@ private enum AskedToken {
         } else {
             guard let claims = try? mint.issuer.verifiedAccessClaims(text, audience: .any) else { return nil }
             self = .access(claims)
+        }
+    }
+
+    /// When it ends, in Unix seconds; nil for one that would not be taken now.
+    func end(in session: IntrospectedSession, limits: SessionLimits, nowMilliseconds: Int64) -> Int64? {
+        switch self {
+        case .access(let claims):
+            session.takes(claims, nowMilliseconds: nowMilliseconds) ? claims.expiresAtSeconds : nil
+        case .single(let claims):
+            session.takes(claims, limits: limits, nowMilliseconds: nowMilliseconds) ? claims.expiresAtSeconds : nil
+        case .refresh(let refresh):
+            session.end(of: refresh, limits: limits, nowMilliseconds: nowMilliseconds)
         }
     }
 

@@ -13,24 +13,92 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.LinkProviderResponse {
         // Again it is linked.
         try await context.answer(mayBeRepeated: true) {
-            let owner = try await owner(request.accessToken, context)
-            let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
-            let linked = try await link(request, to: session, context)
-            let deadline = context.deadline
-            guard let account = try await store.account(linked.userID, deadline: deadline) else {
-                throw IdentityError.sessionInvalid
+            if request.accessToken.isEmpty { return try await linkByTickets(request, context) }
+            let owner: (userID: UserID, sessionID: SessionID, isGuest: Bool)
+            do {
+                owner = try await self.owner(request.accessToken, context)
+            } catch {
+                // The same request may have made a guest's account a full one, whose session ended with it.
+                guard (error as? RPCError)?.reason == "SESSION_REVOKED", let guest = guest(of: request.accessToken)
+                else {
+                    throw error
+                }
+                return try await linkedGuest(request.credentials, of: guest, context)
             }
-            // The account that was to be absorbed was deleted in that moment, and the identity with it: next time it is linked.
-            guard account.identities.contains(where: { $0.provider == request.credentials.provider }) else {
-                throw IdentityError.link(.absorptionUnderWay)
-            }
-            var response = IdentityV1.LinkProviderResponse()
-            response.account = IdentityV1.Account(account, isForOthers: false)
-            guard let opened = linked.session else { return response }
-            response.tokens = try mint.tokens(of: opened, style: request.credentials.tokenStyle)
-            if let proofs = callerProofs(of: opened, for: context) { response.callerProofs = proofs }
-            return response
+            return try await link(request, of: owner, context)
         }
+    }
+
+    /// Links what a request names to the account of a live session.
+    func link(
+        _ request: IdentityV1.LinkProviderRequest,
+        of owner: (userID: UserID, sessionID: SessionID, isGuest: Bool),
+        _ context: ServerContext
+    ) async throws -> IdentityV1.LinkProviderResponse {
+        if owner.isGuest { return try await linkGuest(request.credentials, to: owner, context) }
+        let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
+        let linked = try await link(request, to: session, context)
+        return try await response(linked.userID, linked.session, request.credentials, context)
+    }
+
+    /// The account of a link as it is then, and the tokens of a session to go on with.
+    func response(
+        _ userID: UserID,
+        _ session: StoredSession?,
+        _ credentials: IdentityV1.SignInRequest,
+        _ context: ServerContext
+    ) async throws -> IdentityV1.LinkProviderResponse {
+        guard let account = try await store.account(userID, deadline: context.deadline) else {
+            throw IdentityError.sessionInvalid
+        }
+        // The account that was to be absorbed was deleted in that moment, and the identity with it: next time it is linked.
+        guard account.identities.contains(where: { $0.provider == credentials.provider }) else {
+            throw IdentityError.link(.absorptionUnderWay)
+        }
+        var response = IdentityV1.LinkProviderResponse()
+        response.account = IdentityV1.Account(account, isForOthers: false)
+        guard let session else { return response }
+        response.tokens = try mint.tokens(of: session, style: credentials.tokenStyle)
+        if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
+        return response
+    }
+
+    /// Credentials of what is to be linked, once they are verified.
+    struct VerifiedLink {
+        let evidence: Evidence
+        let signIn: SignIn
+        let kind: CredentialKind
+
+        /// Throws `ticketInvalid` for tickets that were made for another session.
+        func checkMayLink(_ sessionID: SessionID) throws(IdentityError) {
+            guard evidence.linkingSession ?? sessionID == sessionID else { throw .signIn(.ticketInvalid) }
+        }
+    }
+
+    /// Verifies credentials of what is to be linked; nil for tickets that are used up.
+    func verified(_ credentials: IdentityV1.SignInRequest, _ context: ServerContext) async throws -> VerifiedLink? {
+        guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
+            throw IdentityError.providerUnknown
+        }
+        let kind = try CredentialKind(credentials)
+        let found = try await evidence(
+            of: credentials,
+            kind,
+            provider: provider,
+            isForAct: true,
+            isForLink: true,
+            context: context
+        )
+        guard let evidence = found else { return nil }
+        let signIn = SignIn(
+            evidence,
+            provider: provider.policy.name,
+            deviceName: credentials.deviceName,
+            createsAccount: true,
+            nowSeconds: clock.nowSeconds,
+            leewaySeconds: provider.policy.clockLeewaySeconds
+        )
+        return VerifiedLink(evidence: evidence, signIn: signIn, kind: kind)
     }
 
     /// Which account the identity opens then, and the session that was opened if it isn't the caller's.
@@ -40,15 +108,10 @@ extension IdentityMethods {
         _ context: ServerContext
     ) async throws -> (userID: UserID, session: StoredSession?) {
         let credentials = request.credentials
-        guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
-            throw IdentityError.providerUnknown
-        }
-        let name = provider.policy.name
-        let kind = try CredentialKind(credentials)
-        let found = try await evidence(of: credentials, kind, provider: provider, isForAct: true, context: context)
-        guard let evidence = found else {
+        guard let verified = try await verified(credentials, context) else {
             // The answer before may have been lost.
             let fingerprint = Self.fingerprint(ofTickets: credentials)
+            guard let name = ProviderName(credentials.provider) else { throw IdentityError.providerUnknown }
             let isKnown = try await store.haveLinked(
                 tickets: fingerprint,
                 name,
@@ -60,28 +123,22 @@ extension IdentityMethods {
             return (session.userID, nil)
         }
         let now = clock.nowMilliseconds
-        let signIn = SignIn(
-            evidence,
-            provider: name,
-            deviceName: credentials.deviceName,
-            createsAccount: true,
-            nowSeconds: now / 1000,
-            leewaySeconds: provider.policy.clockLeewaySeconds
-        )
+        let signIn = verified.signIn
+        try verified.checkMayLink(session.sessionID)
         do {
             // A user whose app moved to another team of Apple's, and who isn't imported yet, is found by the previous identity.
             try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
             let linked = try await link(signIn, to: session, opensSession: request.opensSession, now, context)
             await grants.take(
-                evidence,
+                verified.evidence,
                 of: linked.userID,
-                provider: name,
+                provider: signIn.provider,
                 address: addressKey.code(of: context.metadata),
                 nowMilliseconds: now
             )
             guard request.opensSession, linked.session == nil else { return linked }
             return (linked.userID, try await sessionAfterLinking(signIn, nowMilliseconds: now, context))
-        } catch IdentityError.token(.replayed) where kind == .code {
+        } catch IdentityError.token(.replayed) where verified.kind == .code {
             throw IdentityError.signIn(.codeSpent)
         }
     }

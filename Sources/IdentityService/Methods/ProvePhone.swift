@@ -12,7 +12,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.ProvePhoneResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
+            let userID = try callers.fullUser(of: context)
             guard let phoneAssertions else { throw IdentityError.phoneAssertion(.notConfigured) }
             let now = clock.nowMilliseconds
             let assertion: PhoneAssertion

@@ -12,13 +12,14 @@ extension IdentityMethods {
     nonisolated(nonsending) func owner(
         _ accessToken: String,
         _ context: ServerContext
-    ) async throws -> (userID: UserID, sessionID: SessionID) {
+    ) async throws -> (userID: UserID, sessionID: SessionID, isGuest: Bool) {
         var check = IdentityV1.CheckSessionRequest()
         check.accessToken = accessToken
         let session = try await checkSession(check, context: context)
         return (
             try UserID(session.userID, or: IdentityError.sessionInvalid),
-            try SessionID(session.sessionID, or: IdentityError.sessionInvalid)
+            try SessionID(session.sessionID, or: IdentityError.sessionInvalid),
+            session.proof == .guest
         )
     }
 }

@@ -12,10 +12,11 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
+            let (userID, isGuest) = try callers.userOrGuest(of: context)
             let metadata = try await store.changeMetadata(
                 of: userID,
                 applying: MetadataChange(parsing: request.changesJson),
+                bytesMax: isGuest ? GuestLimits.metadataBytesMax : UserMetadata.bytesMax,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

@@ -26,7 +26,8 @@ final class SignInMetrics: MetricsSource {
         case failed
 
         static let all: [Outcome] =
-            Proof.allCases.flatMap { [.newAccount($0), .knownAccount($0)] }
+            // Guests sign in with no provider, and are counted elsewhere.
+            Proof.allCases.filter { $0 != .guest }.flatMap { [.newAccount($0), .knownAccount($0)] }
             + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
             // Its reason is the same as one of a token's.

@@ -16,6 +16,19 @@ public enum IdentityMigrations {
         ),
         Migration(number: 2, name: "clients that sign users in by OpenID Connect", sql: authorizationCodes),
         Migration(number: 3, name: "more for clients", sql: clientsOfMoreKinds),
+        Migration(number: 4, name: "guests", sql: guests),
+        Migration(
+            number: 5,
+            name: "guests by their time",
+            concurrentIndex: "accounts_guest_until",
+            on: "accounts (guest_until) WHERE guest_until IS NOT NULL"
+        ),
+        Migration(
+            number: 6,
+            name: "closings by the account that took the place",
+            concurrentIndex: "account_closings_successor",
+            on: "account_closings (successor) WHERE successor IS NOT NULL"
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

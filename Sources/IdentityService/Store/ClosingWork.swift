@@ -12,6 +12,13 @@ enum ClosingReceiver: String, Sendable, CaseIterable {
     case invites
 }
 
+/// A closed account.
+struct ClosedAccount: Sendable, Hashable {
+    let userID: UserID
+    /// The account that has absorbed it, if it was a guest's, a UUID; nil for none.
+    let successor: String?
+}
+
 /// Closed accounts that a service has not been notified of. In no order, and never parked: an account that was deleted is deleted
 /// everywhere, however long that takes.
 struct ClosingWork: WorkKind {
@@ -24,12 +31,12 @@ struct ClosingWork: WorkKind {
     /// The longest such rest: a slow service has time for others anyway.
     static let restMax = Duration.milliseconds(20)
 
-    static let columns = ["w.user_id"]
+    static let columns = ["w.user_id", "w.data ->> 'successor'"]
 
     let receiver: ClosingReceiver
     let clock: WallClock
     /// Closes an account at the service. It answers when the closing is durable, and deletes what takes longer in the background.
-    let close: @Sendable (_ userID: String, CallOptions) async throws(RPCError) -> Void
+    let close: @Sendable (ClosedAccount, CallOptions) async throws(RPCError) -> Void
 
     var queue: String { Self.queue(of: receiver) }
 
@@ -41,9 +48,14 @@ struct ClosingWork: WorkKind {
         return rules
     }
 
-    func item(_ row: Row, from first: Int) throws -> UserID? { UserID(try row.decode(first, as: PostgresUUID.self)) }
+    func item(_ row: Row, from first: Int) throws -> ClosedAccount? {
+        ClosedAccount(
+            userID: UserID(try row.decode(first, as: PostgresUUID.self)),
+            successor: try row.decode(first + 1)
+        )
+    }
 
-    func perform(_ items: [UserID], deadline: Deadline) async throws {
+    func perform(_ items: [ClosedAccount], deadline: Deadline) async throws {
         let options = CallOptions(deadline: deadline)
         guard items.count < Self.backlogMin else {
             for item in items {
@@ -62,9 +74,9 @@ struct ClosingWork: WorkKind {
         }
     }
 
-    private func deliver(_ userID: UserID, _ options: CallOptions) async throws {
+    private func deliver(_ account: ClosedAccount, _ options: CallOptions) async throws {
         do {
-            try await close(userID.description, options)
+            try await close(account, options)
         } catch {
             if let setback = WorkSetback(neverParked: error) { throw setback }
             throw error
@@ -72,7 +84,7 @@ struct ClosingWork: WorkKind {
     }
 
     /// Records that the service has deleted the users' data. The other service's statement does the same: both lock the rows in one order.
-    func finish(_ items: [UserID], ids: [Int64], in database: PostgresClient) async throws {
+    func finish(_ items: [ClosedAccount], ids: [Int64], in database: PostgresClient) async throws {
         let now = PostgresTimestamp(milliseconds: clock.nowMilliseconds)
         let column =
             switch receiver {
@@ -84,7 +96,7 @@ struct ClosingWork: WorkKind {
             WITH done AS (
                 DELETE FROM work WHERE id = ANY(\(ids))
             ), locked AS MATERIALIZED (
-                SELECT user_id FROM account_closings WHERE user_id = ANY(\(items.map(\.uuid))) ORDER BY user_id FOR UPDATE
+                SELECT user_id FROM account_closings WHERE user_id = ANY(\(items.map(\.userID.uuid))) ORDER BY user_id FOR UPDATE
             )
             UPDATE account_closings SET \(unsafeSQL: column) = \(now) FROM locked
             WHERE account_closings.user_id = locked.user_id
@@ -96,18 +108,19 @@ struct ClosingWork: WorkKind {
 extension ClosingWork {
     /// Closed accounts for profile.
     static func profile(_ profile: ProfileServiceClient, clock: WallClock) -> ClosingWork {
-        ClosingWork(receiver: .profile, clock: clock) { (userID, options) throws(RPCError) in
+        ClosingWork(receiver: .profile, clock: clock) { (account, options) throws(RPCError) in
             var request = ProfileV1.CloseAccountRequest()
-            request.userID = userID
+            request.userID = account.userID.description
             _ = try await profile.closeAccount(request, options: options)
         }
     }
 
     /// Closed accounts for invites.
     static func invites(_ invites: InvitesServiceClient, clock: WallClock) -> ClosingWork {
-        ClosingWork(receiver: .invites, clock: clock) { (userID, options) throws(RPCError) in
+        ClosingWork(receiver: .invites, clock: clock) { (account, options) throws(RPCError) in
             var request = InvitesV1.CloseAccountRequest()
-            request.userID = userID
+            request.userID = account.userID.description
+            request.successorUserID = account.successor ?? ""
             _ = try await invites.closeAccount(request, options: options)
         }
     }

@@ -46,7 +46,7 @@ extension IdentityStore {
             if isThere, accounts.contains(absorber) { try await tellOpened(absorption, moved, now, in: transaction) }
             try await end(absorption, givingBack: isGivenBack, in: transaction)
             guard isThere else { return false }
-            try await endSessions(of: absorption.absorbed, now, in: transaction)
+            try await endSessions(of: absorption.absorbed, .accountDeleted, now, in: transaction)
             if accounts.contains(absorber) {
                 try await carryBlock(from: absorption.absorbed, to: absorption.absorber, now, in: transaction)
                 try await move(absorption, moved, now, in: transaction)
@@ -55,14 +55,23 @@ extension IdentityStore {
                 try await abandonGrants(of: absorption.absorbed, provider: nil, in: transaction)
             }
             try await transaction.execute(
-                removal(of: absorption.absorbed, why: .absorbed, eventIDs: eventIDs, now)
+                removal(
+                    of: absorption.absorbed,
+                    why: .absorbed,
+                    // Who has absorbed an empty account needs nothing of it elsewhere.
+                    successor: absorption.isGuest && accounts.contains(absorber) ? absorption.absorber : nil,
+                    eventIDs: eventIDs,
+                    now
+                )
             )
             return true
         }
     }
 
-    private func endSessions(
+    /// Ends an account's sessions. Called under the lock of its row.
+    func endSessions(
         of userID: UserID,
+        _ why: SessionEnd,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws {
@@ -73,14 +82,14 @@ extension IdentityStore {
         )
         try await transaction.execute(
             """
-            UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.accountDeleted.rawValue),
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = \(why.rawValue),
                 expires_at = LEAST(expires_at, \(now))
             WHERE user_id = \(userID.uuid) AND revoked_at IS NULL
             """
         )
     }
 
-    /// Moves identities, metadata and reservations, and records which providers came. A scheduled deletion of the other account is
+    /// Moves identities, metadata and reservations, and records which providers came, or that a guest did. A scheduled deletion of the other account is
     /// cancelled: a user who has proven both merges them to keep them.
     private func move(
         _ absorption: Absorption,
@@ -113,6 +122,11 @@ extension IdentityStore {
                 SELECT security_event_id(\(now), false), \(absorber), \(SecurityEvent.providerLinked.rawValue), \(now),
                     jsonb_build_object('provider', provider, 'absorbed', \(absorption.absorbed.description))
                 FROM unnest(\(providers)) AS moved (provider)
+            ), guest_told AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), \(absorber), \(SecurityEvent.guestMerged.rawValue), \(now),
+                    jsonb_build_object('absorbed', \(absorption.absorbed.description)::text)
+                WHERE \(absorption.isGuest)
             )
             UPDATE provider_identities SET user_id = \(absorber), linked_at = \(now) WHERE user_id = \(absorbed)
             """

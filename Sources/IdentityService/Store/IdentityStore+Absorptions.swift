@@ -162,9 +162,9 @@ extension IdentityStore {
 
     // MARK: - Steps of a beginning
 
-    private static let absorptionColumns = "absorption_id, absorbed, absorber, asker, state"
+    static let absorptionColumns = "absorption_id, absorbed, absorber, asker, is_guest, state"
 
-    private static func leaseEnd(_ nowMilliseconds: Int64) -> PostgresTimestamp {
+    static func leaseEnd(_ nowMilliseconds: Int64) -> PostgresTimestamp {
         PostgresTimestamp(milliseconds: nowMilliseconds + absorptionLeaseMilliseconds)
     }
 
@@ -228,7 +228,7 @@ extension IdentityStore {
             SELECT blocked_at IS NOT NULL FROM accounts WHERE user_id = ANY(\(users)) ORDER BY user_id FOR NO KEY UPDATE
             """
         ).map { try $0.decode(0, as: Bool.self) }
-        _ = try await check(session, for: .linkProvider, now, in: transaction)
+        _ = try await check(session, for: .mergeAccounts, now, in: transaction)
         if areBlocked.contains(true) { throw IdentityError.signIn(.accountBlocked) }
         let openedFrom = PostgresTimestamp(milliseconds: now.milliseconds - Self.absorptionSignInMilliseconds)
         // Recent by a limit of its own, independent of other acts.
@@ -261,6 +261,7 @@ extension IdentityStore {
         )
         if let row = idle.first { return try Absorption(row) }
         try await checkNotAbsorbing([session.userID, other], in: transaction)
+        try await checkNotSucceeding([session.userID, other], in: transaction)
         let row = try await transaction.execute(
             """
             INSERT INTO absorptions (
@@ -281,22 +282,24 @@ extension IdentityStore {
 
 extension Absorption {
     /// The absorption of a row of `absorptionColumns`.
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        let (id, absorbed, absorber, asker, state) = try row.decode(
+    init(_ row: Row) throws(PostgresError) {
+        let (id, absorbed, absorber, asker, isGuest, state) = try row.decode(
             PostgresUUID.self,
             PostgresUUID.self,
             PostgresUUID.self,
             PostgresUUID.self,
+            Bool.self,
             String.self
         )
         guard let step = Step(rawValue: state) else {
-            throw PostgresError.decoding(CellDecodingError(column: 4, reason: "an unknown step"))
+            throw PostgresError.decoding(CellDecodingError(column: 5, reason: "an unknown step"))
         }
         self.init(
             id: EventID(id),
             absorbed: UserID(absorbed),
             absorber: UserID(absorber),
             asker: UserID(asker),
+            isGuest: isGuest,
             step: step
         )
     }

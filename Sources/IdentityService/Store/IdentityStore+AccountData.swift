@@ -26,6 +26,7 @@ extension IdentityStore {
             ],
             kept: [
                 AccountPlace("security_events"), AccountPlace("account_closings"),
+                AccountPlace("account_closings", "successor = person.id", as: "guests_merged"),
                 // The end of an account is delivered after it.
                 AccountPlace("work", "user_id = person.id AND queue LIKE 'webhooks.%'", as: "webhooks"),
             ],
@@ -41,7 +42,8 @@ extension IdentityStore {
         let row = try await database.execute(
             """
             WITH account AS MATERIALIZED (
-                SELECT user_id, number, created_at, imported_at, blocked_at, block_reason FROM accounts WHERE user_id = \(user)
+                SELECT user_id, number, created_at, imported_at, blocked_at, block_reason, guest_until
+                FROM accounts WHERE user_id = \(user)
             ), told AS (
                 INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
                 SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.accountExported.rawValue), \(now), '{}'
@@ -58,6 +60,8 @@ extension IdentityStore {
                     WHERE user_id = \(user)),
                 'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')
                     FROM sessions listed WHERE user_id = \(user)),
+                'guests_merged', (SELECT coalesce(json_agg(user_id ORDER BY closed_at), '[]')
+                    FROM account_closings WHERE successor = \(user)),
                 'scheduled_deletion', (SELECT to_json(listed) FROM scheduled_deletions listed WHERE user_id = \(user)),
                 'metadata', (SELECT metadata::json FROM user_metadata WHERE user_id = \(user)),
                 'email_reservations', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')

@@ -12,6 +12,8 @@ struct StoredAccount: Sendable, Hashable {
     let number: Int64
     /// The app's data of the account: a JSON object; nil if it stored none yet.
     let metadata: String?
+    /// Whether it is a guest's.
+    let isGuest: Bool
     let identities: [StoredIdentity]
 
     /// The first name that a provider sent us.
@@ -44,6 +46,8 @@ extension IdentityStore {
     static let identitiesMax = 16
     /// The index of the provider among the columns of an account.
     private static let providerColumn = 3
+    /// The index of whether it is a guest's.
+    private static let guestColumn = 14
 
     /// An account with its identities, oldest first; nil if there is none.
     func account(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> StoredAccount? {
@@ -52,7 +56,7 @@ extension IdentityStore {
             """
             SELECT account.created_at, account.number, CASE WHEN row_number() OVER listed = 1 THEN metadata END,
                 provider, subject, email, is_email_verified, is_private_email, told_name, identity.created_at,
-                last_sign_in_at, real_user_status, is_email_unreachable, disabled_at IS NOT NULL
+                last_sign_in_at, real_user_status, is_email_unreachable, disabled_at IS NOT NULL, guest_until IS NOT NULL
             FROM accounts account LEFT JOIN provider_identities identity USING (user_id)
                 LEFT JOIN user_metadata USING (user_id)
             WHERE user_id = \(userID.uuid)
@@ -63,8 +67,9 @@ extension IdentityStore {
         )
         guard let first = rows.first else { return nil }
         let (createdAt, number, metadata) = try first.decode(PostgresTimestamp.self, Int64.self, String?.self)
+        let isGuest = try first.decode(Self.guestColumn, as: Bool.self)
         var identities: [StoredIdentity] = []
-        // An imported account may have none: only an operator sees it then.
+        // An imported account may have none, which only an operator sees then; and a guest's has none.
         for row in rows where try row.decode(Self.providerColumn, as: String?.self) != nil {
             identities.append(try StoredIdentity(row))
         }
@@ -73,6 +78,7 @@ extension IdentityStore {
             createdAtMilliseconds: createdAt.milliseconds,
             number: number,
             metadata: metadata,
+            isGuest: isGuest,
             identities: identities
         )
     }

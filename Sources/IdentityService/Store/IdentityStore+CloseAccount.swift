@@ -13,6 +13,8 @@ enum ClosingGround: Sendable, Hashable {
     case session(DeletingSession)
     /// Its owner had its deletion scheduled, and it is due.
     case schedule
+    /// It is a guest's, and was not used since a time, in Unix milliseconds.
+    case unusedGuest(sinceMilliseconds: Int64)
 }
 
 /// The proof that a user may delete their account.
@@ -90,6 +92,8 @@ extension IdentityStore {
             switch ground {
             case .others: break
             case .schedule: try await checkDue(userID, now, in: transaction)
+            case .unusedGuest(let since):
+                try await checkUnused(userID, since: PostgresTimestamp(milliseconds: since), in: transaction)
             case .session(let session):
                 let opened = try await liveSession(session.sessionID, of: userID, in: transaction)
                 if let credentials = session.credentials {
@@ -191,18 +195,19 @@ extension IdentityStore {
     }
 
     /// Records the closing, adds the work that notifies the other services, and deletes the account; identities, sessions, metadata and
-    /// reservations go with it by their keys. Its row has the providers at which the user has to withdraw their consent: those of which
+    /// reservations go with it by their keys. A guest's successor takes its place in groups. Its row has the providers at which the user has to withdraw their consent: those of which
     /// no token is kept or being revoked.
     func removal(
         of userID: UserID,
         why: ClosingReason,
+        successor: UserID? = nil,
         eventIDs: (profile: EventID, invites: EventID),
         _ now: PostgresTimestamp
     ) -> Query {
         """
         WITH closing AS (
-            INSERT INTO account_closings (user_id, why, closed_at, consents_left)
-            SELECT \(userID.uuid), \(why.rawValue), \(now), ARRAY(
+            INSERT INTO account_closings (user_id, why, successor, closed_at, consents_left)
+            SELECT \(userID.uuid), \(why.rawValue), \(successor?.uuid), \(now), ARRAY(
                 SELECT DISTINCT provider FROM provider_identities linked
                 WHERE user_id = \(userID.uuid) AND provider = ANY(\(Self.consentsToWithdraw)) AND NOT EXISTS (
                     SELECT FROM provider_grants known
@@ -211,11 +216,14 @@ extension IdentityStore {
         ), told AS (
             INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
             VALUES (security_event_id(\(now), false), \(userID.uuid), \(why.event.rawValue), \(now),
-                jsonb_build_object(\(why.detailName), \(why.detail)))
+                jsonb_strip_nulls(jsonb_build_object(\(why.detailName)::text, \(why.detail)::text,
+                    'merged_into', \(successor?.description)::text)))
         ), events AS (
-            INSERT INTO work (queue, event_id, user_id, created_at, trace)
-            VALUES (\(ClosingWork.queue(of: .profile)), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current)),
-                (\(ClosingWork.queue(of: .invites)), \(eventIDs.invites.uuid), \(userID.uuid), \(now), \(Traces.current))
+            INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
+            VALUES (\(ClosingWork.queue(of: .profile)), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current),
+                    '{}'),
+                (\(ClosingWork.queue(of: .invites)), \(eventIDs.invites.uuid), \(userID.uuid), \(now), \(Traces.current),
+                    jsonb_strip_nulls(jsonb_build_object('successor', \(successor?.description)::text)))
         ), proofs AS (
             DELETE FROM work WHERE user_id = \(userID.uuid) AND queue = \(PhoneProofWork.queue)
         ), removed AS (
@@ -231,14 +239,14 @@ extension ClosingReason {
     fileprivate var event: SecurityEvent {
         switch self {
         case .deleted, .byOperator: .accountDeleted
-        case .providerNotice, .absorbed: .accountClosed
+        case .providerNotice, .absorbed, .guestExpired: .accountClosed
         }
     }
 
     fileprivate var detailName: String {
         switch self {
         case .deleted, .byOperator: "by"
-        case .providerNotice, .absorbed: "reason"
+        case .providerNotice, .absorbed, .guestExpired: "reason"
         }
     }
 
@@ -246,7 +254,7 @@ extension ClosingReason {
         switch self {
         case .deleted: "owner"
         case .byOperator: "operator"
-        case .providerNotice, .absorbed: rawValue
+        case .providerNotice, .absorbed, .guestExpired: rawValue
         }
     }
 }

@@ -27,6 +27,37 @@ extension IdentityStore {
         return outcome
     }
 
+    /// The session that a proof of work opened a moment ago.
+    ///
+    /// - Throws: `IdentityError.guest(.workSpent)` if that was longer ago, or it is in use or over.
+    func guestSession(
+        openedBy fingerprint: [UInt8],
+        nowMilliseconds: Int64,
+        _ execute: Execute
+    ) async throws -> SignInOutcome {
+        guard let row = try await execute(earlierSessionStatement([fingerprint])).first else {
+            throw IdentityError.guest(.workSpent)
+        }
+        let (earlier, outcome, _) = try decode(row)
+        guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
+            throw IdentityError.guest(.workSpent)
+        }
+        return outcome
+    }
+
+    /// The session that a token opened before, with its account's number.
+    func earlierSession(
+        _ signIn: SignIn,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> SignInOutcome {
+        var outcome = try await earlierSession(signIn, nowMilliseconds: nowMilliseconds) {
+            try await database.execute($0, deadline: deadline)
+        }
+        outcome.session = try await numbered(outcome.session, deadline: deadline)
+        return outcome
+    }
+
     /// The session that the token opened before. Read after the statement that opens one found nothing to do, so whatever prevented it is
     /// committed.
     func earlierSession(

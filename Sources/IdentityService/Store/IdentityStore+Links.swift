@@ -156,7 +156,9 @@ extension IdentityStore {
     ) async throws -> Bool {
         let told = try await claim(signIn, for: session.userID, now, in: transaction)
         let identities = try await lockIdentities(of: [session.userID], and: signIn, in: transaction)
-        _ = try await check(session, for: .linkProvider, now, in: transaction)
+        let openedBy = try await check(session, for: .linkProvider, now, in: transaction)
+        // A guest's other sessions must end: ``linkGuest(_:to:new:nowMilliseconds:deadline:)`` links to those.
+        guard openedBy != ProviderName.guest.value else { throw IdentityError.guest(.notAllowed) }
         let own = identities.filter { $0.userID == session.userID }
         let wanted = identities.first { $0.provider == signIn.provider.value && $0.subject == signIn.subject }
         if let wanted, wanted.userID == session.userID, !wanted.isUnproven {
@@ -186,25 +188,26 @@ extension IdentityStore {
     }
 
     /// Details that came with credentials before they could be verified.
-    private struct Told {
+    struct Told {
         let email: String?
         let fullName: String?
     }
 
     /// Uses credentials up, as the statement that opens a session does; nil if they are used up, or may not be used now.
     ///
-    /// The session's id is replaced by a mark that names no session: no client gets tokens by it, and it is recognised when the same
-    /// account sends the request once more.
-    private func claim(
+    /// Unless the link opens one, the session's id is replaced by a mark that names no session: no client gets tokens by it, and it is
+    /// recognised when the same account sends the request once more.
+    func claim(
         _ signIn: SignIn,
         for userID: UserID,
+        opening session: SessionID? = nil,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws -> Told? {
         let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let tokenExpiry = PostgresTimestamp(secondsSince1970: signIn.acceptedUntilSeconds)
-        let mark = Self.mark(of: userID, signIn.fingerprint)
-        let retryMark = signIn.retryFingerprint.map { Self.mark(of: userID, $0) }
+        let mark = session?.uuid ?? Self.mark(of: userID, signIn.fingerprint)
+        let retryMark = signIn.retryFingerprint.map { session?.uuid ?? Self.mark(of: userID, $0) }
         let rows = try await transaction.execute(
             """
             WITH epoch AS (
@@ -292,10 +295,11 @@ extension IdentityStore {
 
     /// Adds the identity to the account. An identity that the account's user registered without proof is proven by it, and the details of
     /// it from before are not kept.
-    private func insert(
+    func insert(
         _ signIn: SignIn,
         _ told: Told,
         for session: LinkingSession,
+        isGuest: Bool = false,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws {
@@ -318,8 +322,8 @@ extension IdentityStore {
             INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
             SELECT security_event_id(\(now), false), user_id, \(session.sessionID.uuid),
                 \(SecurityEvent.providerLinked.rawValue), \(now),
-                jsonb_build_object('provider', \(signIn.provider.value), 'client_id', \(signIn.clientID),
-                    'proof', \(signIn.proof.rawValue))
+                jsonb_strip_nulls(jsonb_build_object('provider', \(signIn.provider.value), 'client_id', \(signIn.clientID),
+                    'proof', \(signIn.proof.rawValue), 'was_guest', NULLIF(\(isGuest), false)))
             FROM identity
             """
         )

@@ -22,13 +22,15 @@ extension IdentityStore {
     func changeMetadata(
         of userID: UserID,
         applying change: MetadataChange,
+        bytesMax: Int = UserMetadata.bytesMax,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> UserMetadata {
         for _ in 0..<Self.metadataTriesMax {
             let row = try await database.row(Self.metadata, key: ReadKey(userID.uuid), deadline: deadline)
             let known = try row?.decode(0, as: String.self)
-            let metadata = try (known.map { text in try UserMetadata(stored: text) } ?? UserMetadata()).applying(change)
+            let metadata = try (known.map { text in try UserMetadata(stored: text) } ?? UserMetadata())
+                .applying(change, bytesMax: bytesMax)
             if metadata.text == known { return metadata }
             let outcome = try await database.execute(
                 replacement(

@@ -47,7 +47,7 @@ extension IdentityStore {
             ).map { try $0.decode(0, as: Bool.self) }
             if known.contains(true) { return .isUnderWay }
             if let refusal { return .refused(refusal) }
-            guard known.isEmpty else { return .mustWait }
+            guard known.isEmpty, try await !isSucceeding([holder, claimant], in: transaction) else { return .mustWait }
             try await begin(id, of: holder, for: claimant, ground, nowMilliseconds, in: transaction)
             return .begun(
                 Absorption(id: id, absorbed: claimant, absorber: holder, asker: claimant, step: .asking)
@@ -89,12 +89,15 @@ extension IdentityStore {
     }
 
     /// Whether an absorption may still reach the point of no return: the absorbing account exists, and if the absorption opens it, it may
-    /// still be opened, and all of it was checked a moment ago.
+    /// still be opened, and all of it was checked a moment ago; and if it absorbs a guest's, neither is blocked.
     func isWanted(_ absorption: Absorption, nowMilliseconds: Int64) async throws -> Bool {
         let judgedFrom = PostgresTimestamp(milliseconds: nowMilliseconds - Self.openingMilliseconds)
         return try await !database.query(
             """
-            SELECT FROM accounts holder WHERE user_id = \(absorption.absorber.uuid) AND NOT EXISTS (
+            SELECT FROM accounts holder WHERE user_id = \(absorption.absorber.uuid)
+                AND NOT (\(absorption.isGuest) AND EXISTS (
+                    SELECT FROM accounts WHERE user_id IN (holder.user_id, \(absorption.absorbed.uuid)) AND blocked_at IS NOT NULL))
+                AND NOT EXISTS (
                 SELECT FROM account_openings JOIN absorptions USING (absorption_id)
                 WHERE absorption_id = \(absorption.id.uuid) AND (
                     begun_at <= \(judgedFrom) OR holder.blocked_at IS NOT NULL

@@ -25,10 +25,17 @@ struct CallerProofMint: Sendable {
 
     /// A person's proofs, one for each service.
     ///
-    /// - Parameter sessionID: nil for somebody who has shown credentials and has no session yet.
-    func proofs(of userID: UserID, in sessionID: SessionID? = nil, nowMilliseconds: Int64) -> IdentityV1.CallerProofs {
+    /// - Parameters:
+    ///   - sessionID: nil for somebody who has shown credentials and has no session yet.
+    ///   - isGuest: whether the person is a guest.
+    func proofs(
+        of userID: UserID,
+        in sessionID: SessionID? = nil,
+        isGuest: Bool = false,
+        nowMilliseconds: Int64
+    ) -> IdentityV1.CallerProofs {
         let minute = CallerProof.minute(madeAtMilliseconds: nowMilliseconds)
-        let proof = CallerProof(userID: userID, sessionID: sessionID, minute: minute)
+        let proof = CallerProof(userID: userID, sessionID: sessionID, isGuest: isGuest, minute: minute)
         var proofs = IdentityV1.CallerProofs()
         proofs.identity = proof.text(under: identity, for: Self.services.identity)
         proofs.profile = proof.text(under: profile, for: Self.services.profile)
@@ -61,6 +68,7 @@ extension IdentityMethods {
         return ownKeys.current.proofs.proofs(
             of: session.facts.userID,
             in: session.facts.sessionID,
+            isGuest: session.facts.isGuest,
             nowMilliseconds: clock.nowMilliseconds
         )
     }

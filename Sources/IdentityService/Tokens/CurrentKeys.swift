@@ -21,6 +21,8 @@ final class KeysInUse: Sendable {
     let authorizationRequests: AuthorizationRequestKeys
     /// Make and verify nonces of sign-ins.
     let nonces: SignInNonces
+    /// Make and verify challenges of guests to come.
+    let guestChallenges: GuestChallenges
     /// Seals tokens that couldn't be verified yet.
     let toldOnceSeal: FirstSignInDetailsSeal
     /// Hashes the addresses of clients by which is counted what is kept of one.
@@ -45,6 +47,7 @@ final class KeysInUse: Sendable {
         webStates = WebStateKeys(mint.refreshKeys)
         authorizationRequests = AuthorizationRequestKeys(mint.refreshKeys)
         nonces = SignInNonces(mint.refreshKeys)
+        guestChallenges = GuestChallenges(mint.refreshKeys)
         toldOnceSeal = FirstSignInDetailsSeal(mint.refreshKeys)
         phoneKeys = mint.refreshKeys.phoneKeys
         addressKey = ClientAddressKey(

@@ -17,13 +17,16 @@ extension IdentityMethods {
     /// Verifies what was presented and finds what proves the sign-in; nil for tickets that are not there any more, which may
     /// have bought a session a moment ago. A code is exchanged here, before anything is stored.
     ///
-    /// - Parameter isForAct: whether an ``AccountAct`` stands on it: then only a nonce or a code proves it, whatever the audience accepts
-    ///   for a sign-in.
+    /// - Parameters:
+    ///   - isForAct: whether an ``AccountAct`` stands on it: then only a nonce or a code proves it, whatever the audience accepts for a
+    ///     sign-in.
+    ///   - isForLink: whether it is to be linked: tickets that were made for that are good for nothing else.
     func evidence(
         of request: IdentityV1.SignInRequest,
         _ kind: CredentialKind,
         provider: ProviderConfiguration,
         isForAct: Bool = false,
+        isForLink: Bool = false,
         context: ServerContext
     ) async throws -> Evidence? {
         let evidence: Evidence?
@@ -38,6 +41,7 @@ extension IdentityMethods {
         case .unproven: throw IdentityError.signIn(.proofRequired)
         }
         if let evidence { try request.checkSubject(evidence.claims.subject) }
+        if evidence?.linkingSession != nil, !isForLink { throw IdentityError.signIn(.ticketInvalid) }
         return evidence
     }
 
@@ -174,6 +178,7 @@ extension IdentityMethods {
             )
         }
         evidence.ticketHash = ticketHash
+        evidence.linkingSession = grant.linkingSession
         evidence.retryFingerprint = Self.fingerprint(ofTickets: request)
         return evidence
     }

@@ -132,7 +132,8 @@ struct SessionTokenMint: Sendable {
             lifetimeSeconds: lifetimeSeconds
         )
         tokens.refreshToken = refreshKeys.mint(refreshToken)
-        if own?.hasIDToken ?? true {
+        // An ID token says who has signed in, and to which app.
+        if own?.hasIDToken ?? !session.facts.isGuest {
             tokens.idToken = try issuer.idToken(
                 for: session.facts,
                 name: session.toldName,

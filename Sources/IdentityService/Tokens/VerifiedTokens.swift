@@ -15,10 +15,19 @@ final class VerifiedToken<Claims> {
     let response: IdentityV1.CheckSessionResponse
     private let userID: UserID
     private let sessionID: SessionID
+    private let isGuest: Bool
     private var minute: UInt32 = 0
     private var proofs = IdentityV1.CallerProofs()
 
-    init(_ claims: Claims, userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64, scope: String? = nil) {
+    init(
+        _ claims: Claims,
+        userID: UserID,
+        sessionID: SessionID,
+        expiresAtSeconds: Int64,
+        scope: String? = nil,
+        isGuest: Bool = false
+    ) {
+        self.isGuest = isGuest
         self.claims = claims
         self.userID = userID
         self.sessionID = sessionID
@@ -40,7 +49,7 @@ final class VerifiedToken<Claims> {
     ) -> IdentityV1.CallerProofs {
         let now = CallerProof.minute(madeAtMilliseconds: nowMilliseconds)
         if now != minute {
-            proofs = mint().proofs(of: userID, in: sessionID, nowMilliseconds: nowMilliseconds)
+            proofs = mint().proofs(of: userID, in: sessionID, isGuest: isGuest, nowMilliseconds: nowMilliseconds)
             minute = now
         }
         return proofs
@@ -95,7 +104,8 @@ struct VerifiedTokens: Sendable {
             userID: claims.userID,
             sessionID: claims.sessionID,
             expiresAtSeconds: claims.expiresAtSeconds,
-            scope: claims.scope
+            scope: claims.scope,
+            isGuest: claims.isGuest
         )
         box?.access.insert(token, for: text)
         return token

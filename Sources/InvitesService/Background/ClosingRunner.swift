@@ -26,8 +26,10 @@ struct ClosingRunner: Sendable {
     let logger: Logger
 
     /// Closes an account. When it returns the account is closed for good, and the data of a user in few groups is deleted.
-    func close(_ userID: UserID, deadline: Deadline?) async throws {
-        try await store.close(userID, clock: clock, deadline: deadline)
+    ///
+    /// - Parameter successor: the account that takes the user's place in groups; nil for none.
+    func close(_ userID: UserID, successor: UserID? = nil, deadline: Deadline?) async throws {
+        try await store.close(userID, successor: successor, clock: clock, deadline: deadline)
         await forget(userID, within: Self.callLimit, deadline: .after(Self.callLimit))
     }
 

@@ -6,13 +6,14 @@ import ServiceKit
 import ServiceModels
 
 extension GroupMethods {
-    /// Adds a person by phone number, or returns the existing member.
+    /// Adds a person by phone number, or returns the existing member. Guests may not: each addition reveals whether a user has the number, and a
+    /// guest account costs nobody an identity.
     func addMember(
         _ request: AppV1.AddMemberRequest,
         context: ServerContext
     ) async throws -> AppV1.AddMemberResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context)
+            let callerID = try callers.fullUser(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let invitee = try Invitee(
                 phoneNumber: request.phoneNumber,

@@ -12,7 +12,7 @@ extension GroupMethods {
         context: ServerContext
     ) async throws -> AppV1.AddMembersResponse {
         try await context.answer {
-            let callerID = try callers.user(of: context)
+            let callerID = try callers.fullUser(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             guard 1...Self.peopleMax ~= request.members.count else {
                 throw InvitesError.peopleCountInvalid(peopleMax: Self.peopleMax)

@@ -13,6 +13,8 @@ extension InvitesMethods {
         try await context.answer {
             try await closings.close(
                 UserID(request.userID, or: InvitesError.userIDInvalid),
+                successor: request.successorUserID.isEmpty
+                    ? nil : UserID(request.successorUserID, or: InvitesError.userIDInvalid),
                 deadline: context.deadline
             )
             return InvitesV1.CloseAccountResponse()

@@ -12,7 +12,7 @@ extension GroupMethods {
         context: ServerContext
     ) async throws -> AppV1.CreateGroupLinkResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
+            let userID = try callers.fullUser(of: context)
             let groupID = try GroupID(request.groupID, or: InvitesError.groupNotFound)
             let wanted = try NewGroupLink(
                 lifetimeSeconds: Int(request.lifetimeSeconds),

@@ -15,6 +15,13 @@ public enum InvitesMigrations {
                 GroupEventTables.tables,
                 GroupEventTables.members, GroupEventTables.groups, GroupEventTables.phones, GroupEventTables.requests,
             ].joined(separator: "\n\n")
-        )
+        ),
+        Migration(number: 2, name: "guests", sql: guests),
+        Migration(
+            number: 3,
+            name: "accounts by the guests that they absorbed",
+            concurrentIndex: "closed_accounts_successor",
+            on: "closed_accounts (successor) WHERE successor IS NOT NULL"
+        ),
     ]
 }

@@ -196,4 +196,10 @@ extension InvitesMigrations {
         );
         CREATE INDEX refused_absorptions_refused_at ON refused_absorptions (refused_at);
         """
+
+    /// Guests whose account another one has absorbed.
+    static let guests = """
+        -- successor: the account that takes the user's place in groups; null for none.
+        ALTER TABLE closed_accounts ADD COLUMN successor uuid;
+        """
 }

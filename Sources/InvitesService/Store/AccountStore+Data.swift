@@ -27,7 +27,10 @@ extension AccountStore {
                 AccountPlace("group_events"),
                 AccountPlace("quotas", "subject = uuid_send(person.id)"),
             ],
-            kept: [AccountPlace("closed_accounts")],
+            kept: [
+                AccountPlace("closed_accounts"),
+                AccountPlace("closed_accounts", "successor = person.id", as: "guests_merged"),
+            ],
             in: database
         )
     }

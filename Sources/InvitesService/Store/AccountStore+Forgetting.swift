@@ -70,6 +70,9 @@ extension AccountStore {
         // The blocks against the user stay until no group names the user: they decide what is declined in a group.
         if let failure { throw failure }
         guard late.isEmpty || ContinuousClock.now < end else { return false }
+        while try await handOverRest(of: user, deadline: Self.partDeadline(deadline)) {
+            guard ContinuousClock.now < end else { return false }
+        }
         while try await forgetRest(of: userID, deadline: deadline) {
             guard ContinuousClock.now < end else { return false }
         }
@@ -128,6 +131,9 @@ extension AccountStore {
                         """
                     ).map { try $0.decode(0, as: PostgresUUID.self) }
                     let theirs = isWaiting ? groups : locked
+                    if let successor = try await Self.successor(of: user, in: transaction) {
+                        try await Self.succeed(user, by: successor, in: theirs, in: transaction)
+                    }
                     try await Self.leave(theirs, user, in: transaction)
                     try await hand(on: theirs, user, in: transaction)
                     try await transaction.execute(

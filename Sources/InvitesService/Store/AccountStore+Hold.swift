@@ -16,12 +16,15 @@ extension AccountStore {
     /// comes before, and the account stays; or after, and gets an error that says to retry. Calls that apply events or join are ordered by
     /// the user's lock, calls that add by the number's row, and calls that create groups by the count of the user's groups.
     ///
-    /// - Parameter groups: the quota that counts the user's groups.
+    /// - Parameters:
+    ///   - isGuest: whether the user's groups count for nothing: they join the absorbing account when this one is closed.
+    ///   - groups: the quota that counts the user's groups.
     /// - Returns: whether the user is held, or was forgotten; false for an absorption that was refused before, whatever the state is now.
     /// - Throws: `InvitesError.accountHeld` while another absorption holds the user.
     func hold(
         _ userID: UserID,
         absorption: EventID,
+        isGuest: Bool = false,
         groups: Quota,
         nowMilliseconds: Int64,
         deadline: Deadline?
@@ -44,6 +47,8 @@ extension AccountStore {
                     (SELECT absorption_id FROM held_accounts WHERE user_id = \(user)),
                     EXISTS (SELECT FROM groups WHERE owner_user_id = \(user))
                         OR EXISTS (SELECT FROM members WHERE user_id = \(user))
+                        -- A guest's groups are joining this one.
+                        OR EXISTS (SELECT FROM closed_accounts WHERE successor = \(user) AND swept_at IS NULL)
                 """
             )[0]
             let (isClosed, isRefused, holder, hasGroups) = try row.decode(
@@ -59,7 +64,7 @@ extension AccountStore {
                 return true
             }
             let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-            guard !hasGroups else {
+            guard isGuest || !hasGroups else {
                 try await refuse(id, now, in: transaction)
                 return false
             }

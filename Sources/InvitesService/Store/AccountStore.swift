@@ -33,8 +33,10 @@ struct AccountStore: Sendable {
     /// finds the account closed and its numbers free. A transaction that began before and doesn't see that the account is closed may still
     /// create a group for the user: the second deletion, a minute later, finds it.
     ///
-    /// - Parameter clock: read after the locks are taken: however long they are waited for, the minute counts from the closing.
-    func close(_ userID: UserID, clock: WallClock, deadline: Deadline?) async throws {
+    /// - Parameters:
+    ///   - successor: the account that takes the user's place in groups; nil for none.
+    ///   - clock: read after the locks are taken: however long they are waited for, the minute counts from the closing.
+    func close(_ userID: UserID, successor: UserID? = nil, clock: WallClock, deadline: Deadline?) async throws {
         try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
             deadline: deadline
@@ -47,7 +49,8 @@ struct AccountStore: Sendable {
             try await transaction.execute(
                 """
                 WITH released AS (DELETE FROM held_accounts WHERE user_id = \(userID.uuid))
-                INSERT INTO closed_accounts (user_id, closed_at, due_at) VALUES (\(userID.uuid), \(now), \(leaseEnd))
+                INSERT INTO closed_accounts (user_id, successor, closed_at, due_at)
+                VALUES (\(userID.uuid), \(successor?.uuid), \(now), \(leaseEnd))
                 ON CONFLICT (user_id) DO NOTHING
                 """
             )

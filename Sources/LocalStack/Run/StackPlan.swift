@@ -79,6 +79,9 @@ struct StackPlan: Sendable {
             // And for developers that open the gateway in a browser.
             "VESTIBULE_GATEWAY_METHODS_PAGE": "true",
             "VESTIBULE_IDENTITY_NAMES_AUDIENCES": "true",
+            // So that a shell can do the work of a guest.
+            "VESTIBULE_IDENTITY_GUESTS": "true",
+            "VESTIBULE_IDENTITY_GUEST_WORK_BITS": "8",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
             // All callers on one machine share an address, and `vestibule load` makes more calls than it has accounts. The limits
             // before sign-in stay, so that developers see them.

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension ProfileMethods {
-    /// Deletes a user who has nothing here but a name, so that another account can absorb theirs. For identity alone.
+    /// Deletes a user who has nothing here but a name, or for a guest a username too, so that another account can absorb theirs. For identity alone.
     func closeIfEmpty(
         _ request: ProfileV1.CloseIfEmptyRequest,
         context: ServerContext
@@ -15,6 +15,7 @@ extension ProfileMethods {
             response.isEmpty = try await store.closeIfEmpty(
                 UserID(request.userID, or: ProfileError.userIDInvalid),
                 absorption: EventID(request.absorptionID, or: ProfileError.absorptionIDInvalid),
+                isGuest: request.isGuest,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

@@ -12,10 +12,10 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
+            let (userID, isGuest) = try callers.userOrGuest(of: context)
             let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.GetProfileResponse()
-            response.profile = ProfileV1.Profile(profile, required: requiredFields)
+            response.profile = ProfileV1.Profile(profile, required: isGuest ? requiredFields.ofGuests : requiredFields)
             return response
         }
     }

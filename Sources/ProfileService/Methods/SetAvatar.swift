@@ -7,13 +7,13 @@ import ServiceKit
 import ServiceModels
 
 extension ProfileMethods {
-    /// Keeps an image as the user's avatar, and returns the whole profile.
+    /// Keeps an image as the user's avatar, and returns the whole profile. Guests may not: a flood of guests would fill the database.
     func setAvatar(
         _ request: ProfileV1.SetAvatarRequest,
         context: ServerContext
     ) async throws -> ProfileV1.SetAvatarResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
+            let userID = try callers.fullUser(of: context)
             let bytesMax = store.limits.avatarBytesMax
             guard request.image.count <= bytesMax else { throw ProfileError.avatarTooLarge(bytesMax: bytesMax) }
             let image = try await self.image([UInt8](request.image))

@@ -12,10 +12,12 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
         try await context.answer {
-            let userID = try callers.user(of: context)
-            let change = try ProfileChange(request, policy: phonePolicy, required: requiredFields)
+            let (userID, isGuest) = try callers.userOrGuest(of: context)
+            if isGuest, !request.phoneNumber.isEmpty { throw CallerProofError.guest }
+            let required = isGuest ? requiredFields.ofGuests : requiredFields
+            let change = try ProfileChange(request, policy: phonePolicy, required: required)
             var response = ProfileV1.UpdateProfileResponse()
-            response.profile = ProfileV1.Profile(try await save(change, of: userID, context), required: requiredFields)
+            response.profile = ProfileV1.Profile(try await save(change, of: userID, context), required: required)
             return response
         }
     }

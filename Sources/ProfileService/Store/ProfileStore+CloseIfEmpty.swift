@@ -15,10 +15,12 @@ extension ProfileStore {
     /// The profile's row is the lock under which all the user's data is saved, even before there is one: a concurrent save of a number
     /// comes before and the account stays, or after and is refused.
     ///
+    /// - Parameter isGuest: whether a username counts for nothing: that of the absorbing account holds.
     /// - Returns: whether the user is deleted; false for an absorption that was refused before, whatever the state is now.
     func closeIfEmpty(
         _ userID: UserID,
         absorption: EventID,
+        isGuest: Bool = false,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
@@ -28,9 +30,10 @@ extension ProfileStore {
             let profile = try await transaction.execute(
                 """
                 INSERT INTO profiles (user_id) VALUES (\(user)) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id
-                RETURNING phone IS NULL AND username IS NULL
+                RETURNING phone IS NULL AND (username IS NULL OR \(isGuest)), username
                 """
             )[0]
+            let (hasNothing, username) = try profile.decode(Bool.self, String?.self)
             // A separate statement, since the one before may have waited for a save.
             let around = try await transaction.query(
                 """
@@ -41,7 +44,7 @@ extension ProfileStore {
                 """
             )[0]
             let (isClosed, isRefused, isUnderWay) = try around.decode(Bool.self, Bool.self, Bool.self)
-            let isEmpty = try profile.decode(0, as: Bool.self) && !isRefused && !isUnderWay
+            let isEmpty = hasNothing && !isRefused && !isUnderWay
             guard isClosed || isEmpty else {
                 try await transaction.execute(
                     """
@@ -56,6 +59,9 @@ extension ProfileStore {
                 WITH closed AS (
                     INSERT INTO closed_accounts (user_id, closed_at) VALUES (\(user), \(now))
                     ON CONFLICT (user_id) DO NOTHING
+                ), freed_username AS (
+                    DELETE FROM usernames
+                    WHERE username_key = \(username.map { Username(stored: $0).key }) AND user_id = \(user)
                 ), untold AS (
                     DELETE FROM work WHERE user_id = \(user) AND queue = \(ServiceEventWork.queue)
                 )

@@ -11,6 +11,9 @@ public struct ClientAddressKey: Sendable {
     /// Bytes of a key.
     public static let byteCount = 32
 
+    /// Bytes of an IPv6 address that a site's addresses have in common: more than IPv4's, and fewer than ``network(_:)`` has of IPv6.
+    private static let siteByteCount = 6
+
     /// The key, which the services that limit by address share.
     public static let key = ConfigurationKey<Secret>.secretFile(
         "VESTIBULE_ADDRESS_KEY_FILE",
@@ -54,6 +57,15 @@ public struct ClientAddressKey: Sendable {
             return nil
         }
         return SHA256.authenticationCode(of: purpose + address, key: key)
+    }
+
+    /// The code of the site of the address that a call tells: the /48 of an IPv6 address, which has 256 of what ``code(of:)`` tells apart. Nil
+    /// for IPv4, and where ``code(of:)`` is nil.
+    public func siteCode(of metadata: Metadata) -> [UInt8]? {
+        guard !metadata.isEmpty, let text = metadata.first(Self.metadataName), let address = Self.network(text),
+            address.count > Self.siteByteCount
+        else { return nil }
+        return SHA256.authenticationCode(of: purpose + address.prefix(Self.siteByteCount), key: key)
     }
 
     /// The code of a phone number that a user asked about, of 16 bytes. Phone numbers are as few as addresses. The code covers the

@@ -8,7 +8,7 @@ import ServiceKit
 ///
 /// | bytes | what |
 /// | --- | --- |
-/// | 1 | the version, 1 |
+/// | 1 | the version: 1, or 2 for a guest |
 /// | 4 | the id of the key (`CallerProofKey.id`) |
 /// | 4 | the minute: Unix seconds of thirty seconds before it was made, divided by 60 |
 /// | 16 | the user's id |
@@ -25,6 +25,7 @@ public struct CallerProof: Sendable, Hashable {
     public static let textLength = byteCount / 3 * 4
 
     static let version: UInt8 = 1
+    static let guestVersion: UInt8 = 2
     static let contentByteCount = 41
     static let codeByteCount = 16
     private static let label = "vestibule caller proof 1"
@@ -33,11 +34,14 @@ public struct CallerProof: Sendable, Hashable {
     public let userID: UserID
     /// Their session; nil for somebody who has shown credentials and has no session yet.
     public let sessionID: SessionID?
+    /// Whether the user is a guest, who may not do all that others do.
+    public let isGuest: Bool
     /// The minute that it was made in, of half a minute before.
     public let minute: UInt32
 
     /// Who called, in a minute.
-    public init(userID: UserID, sessionID: SessionID?, minute: UInt32) {
+    public init(userID: UserID, sessionID: SessionID?, isGuest: Bool = false, minute: UInt32) {
+        self.isGuest = isGuest
         self.userID = userID
         self.sessionID = sessionID
         self.minute = minute
@@ -52,7 +56,7 @@ public struct CallerProof: Sendable, Hashable {
     public func text(under key: CallerProofKey, for service: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
-        bytes.append(Self.version)
+        bytes.append(isGuest ? Self.guestVersion : Self.version)
         bytes += key.id
         for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: minute >> shift)) }
         bytes += userID.bytes
@@ -75,7 +79,8 @@ public struct CallerProof: Sendable, Hashable {
         nowMilliseconds: Int64
     ) throws(CallerProofError) {
         guard text.utf8.count == Self.textLength, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount,
-            bytes[0] == Self.version, let key = keys.first(where: { $0.id.elementsEqual(bytes[1..<5]) })
+            bytes[0] == Self.version || bytes[0] == Self.guestVersion,
+            let key = keys.first(where: { $0.id.elementsEqual(bytes[1..<5]) })
         else { throw .malformed }
         let content = bytes[..<Self.contentByteCount]
         guard ConstantTime.areEqual(Self.code(of: content, key, service), bytes[Self.contentByteCount...]),
@@ -87,6 +92,7 @@ public struct CallerProof: Sendable, Hashable {
         self.init(
             userID: userID,
             sessionID: sessionID.high == 0 && sessionID.low == 0 ? nil : sessionID,
+            isGuest: bytes[0] == Self.guestVersion,
             minute: minute
         )
     }

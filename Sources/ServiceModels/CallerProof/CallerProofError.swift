@@ -12,8 +12,10 @@ public enum CallerProofError: DomainError, Hashable {
     case forged
     /// What it brought is not of this minute or the one before.
     case expired
+    /// It is a guest's, and the method is for users with an account that a provider opens.
+    case guest
 
-    /// The error for callers. They are gateways: a user's token has nothing to do with it.
+    /// The error for callers. They are gateways: but for guests a user's token has nothing to do with it.
     public var rpcError: RPCError {
         switch self {
         case .missing:
@@ -30,6 +32,18 @@ public enum CallerProofError: DomainError, Hashable {
                 reason: "CALLER_PROOF_EXPIRED",
                 message: "The proof of the caller is not of this minute or the one before."
             )
+        case .guest: .guestNotAllowed
         }
+    }
+}
+
+extension RPCError {
+    /// The error of an act that guests may not perform.
+    public static var guestNotAllowed: RPCError {
+        .domain(
+            .permissionDenied,
+            reason: "GUEST_NOT_ALLOWED",
+            message: "A guest may not do this. Link a provider to the account first."
+        )
     }
 }

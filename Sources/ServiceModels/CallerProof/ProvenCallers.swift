@@ -35,6 +35,24 @@ public final class ProvenCallers: Sendable {
         return user
     }
 
+    /// As ``user(of:)``, for a method that guests may not call.
+    ///
+    /// - Throws: `CallerProofError`; `guest` for a guest.
+    public func fullUser(of context: ServerContext) throws(CallerProofError) -> UserID {
+        let (userID, isGuest) = try userOrGuest(of: context)
+        if isGuest { throw .guest }
+        return userID
+    }
+
+    /// As ``user(of:)``, and whether the user is a guest.
+    ///
+    /// - Throws: `CallerProofError`.
+    public func userOrGuest(of context: ServerContext) throws(CallerProofError) -> (userID: UserID, isGuest: Bool) {
+        guard let text = context.metadata.first(CallerProofKey.metadataName) else { throw .missing }
+        let proof = try proof(text)
+        return (proof.userID, proof.isGuest)
+    }
+
     /// As ``user(of:)``, or nil for a call that brings no proof: for methods that a client without an account may call.
     public func userIfAny(of context: ServerContext) throws(CallerProofError) -> UserID? {
         guard let text = context.metadata.first(CallerProofKey.metadataName) else { return nil }

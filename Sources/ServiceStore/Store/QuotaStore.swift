@@ -1,4 +1,5 @@
 import Postgres
+import RPC
 import ServiceKit
 
 /// The counts of quotas in PostgreSQL, in a table of the service's own schema.
@@ -95,6 +96,26 @@ public enum QuotaStore {
         guard let row = rows.first else { return nil }
         let endsAt = try row.decode(0, as: PostgresTimestamp.self).milliseconds
         return min(max(endsAt - nowMilliseconds, 1), quota.windowMilliseconds)
+    }
+
+    /// How many are counted for a subject in the window that is open now; 0 if none is. Locks nothing.
+    public static func count(
+        _ quota: Quota,
+        of subject: [UInt8],
+        nowMilliseconds: Int64,
+        in database: PostgresClient,
+        deadline: Deadline?
+    ) async throws -> Int {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let far = PostgresTimestamp(milliseconds: nowMilliseconds + 2 * quota.windowMilliseconds)
+        let rows = try await database.query(
+            """
+            SELECT count FROM quotas
+            WHERE subject = \(subject) AND kind = \(quota.kind) AND ends_at > \(now) AND ends_at <= \(far)
+            """,
+            deadline: deadline
+        )
+        return Int(try rows.first?.decode(0, as: Int32.self) ?? 0)
     }
 
     /// Forgets all counts of a subject. In transactions it comes last, as counting does.

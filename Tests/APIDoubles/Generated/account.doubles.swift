@@ -53,7 +53,8 @@ public final class AccountServiceDouble: AccountServiceHandler {
         /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They can't be
         /// used again. Without credentials, a session that was proven by a nonce or a code must come from a sign-in a moment ago, else
         /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: the app sends credentials, or the user signs in again. A session with less proof
-        /// only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account succeeds.
+        /// only schedules the deletion (`deletes_at`). A guest's live session deletes the guest account at once. Deleting again by a token of
+        /// the deleted account succeeds.
         public var deleteMe: @Sendable (
             AppV1.DeleteMeRequest,
             ServerContext

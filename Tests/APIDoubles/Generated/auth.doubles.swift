@@ -31,6 +31,38 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.createChallenge.path) has no answer in this test")
         }
 
+        /// Creates a challenge for SignInAsGuest. The app looks for a text that begins with the challenge and a full stop, goes on with up to
+        /// twenty digits, and whose SHA-256 begins with `work_bits` zero bits. FAILED_PRECONDITION with GUESTS_NOT_ENABLED where guests are
+        /// off. Needs no access token.
+        public var createGuestChallenge: @Sendable (
+            AppV1.CreateGuestChallengeRequest,
+            ServerContext
+        ) async throws -> AppV1.CreateGuestChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createGuestChallenge.path) has no answer in this test")
+        }
+
+        /// Creates a guest account, which no provider opens, and opens its only session. The account is deleted when it goes unused for some
+        /// time. LinkProvider makes it a full account with the same user id. A guest has a profile without a picture, and groups, but no phone
+        /// number and no group links, and adds nobody by number: what a guest may not do is PERMISSION_DENIED with GUEST_NOT_ALLOWED. The same `proof_of_work` within a minute returns the same
+        /// session. Needs no access token.
+        public var signInAsGuest: @Sendable (
+            AppV1.SignInAsGuestRequest,
+            ServerContext
+        ) async throws -> AppV1.SignInAsGuestResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.signInAsGuest.path) has no answer in this test")
+        }
+
+        /// Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
+        /// exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
+        /// refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
+        /// it succeeds.
+        public var absorbGuest: @Sendable (
+            AppV1.AbsorbGuestRequest,
+            ServerContext
+        ) async throws -> AppV1.AbsorbGuestResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.absorbGuest.path) has no answer in this test")
+        }
+
         /// Exchanges a refresh token for its successor and a new access token. If the response is lost, the app may present the same
         /// token again. Needs no access token.
         public var refreshSession: @Sendable (
@@ -99,6 +131,9 @@ public final class AuthServiceDouble: AuthServiceHandler {
         /// Needs a sign-in within the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
         /// sign-in and the credentials must be proven by a nonce or an authorization code, else PERMISSION_DENIED with PROOF_REQUIRED. An
         /// access token proves nothing here, nor does an ID token without a nonce; send the authorization code with it.
+        ///
+        /// A guest's live session needs no recent sign-in, since there was none: the credentials alone are proven. The account is a full one
+        /// then, all its sessions end, and the response has a new one. A guest account is never absorbed here.
         public var linkProvider: @Sendable (
             AppV1.LinkProviderRequest,
             ServerContext
@@ -146,6 +181,27 @@ public final class AuthServiceDouble: AuthServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.CreateChallengeResponse {
         try await answers.withLock(\.createChallenge)(request, context)
+    }
+
+    public func createGuestChallenge(
+        _ request: AppV1.CreateGuestChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateGuestChallengeResponse {
+        try await answers.withLock(\.createGuestChallenge)(request, context)
+    }
+
+    public func signInAsGuest(
+        _ request: AppV1.SignInAsGuestRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignInAsGuestResponse {
+        try await answers.withLock(\.signInAsGuest)(request, context)
+    }
+
+    public func absorbGuest(
+        _ request: AppV1.AbsorbGuestRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AbsorbGuestResponse {
+        try await answers.withLock(\.absorbGuest)(request, context)
     }
 
     public func refreshSession(

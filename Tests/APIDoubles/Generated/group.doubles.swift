@@ -30,6 +30,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
 
         /// Adds a person by phone number: as a member if the group is open and a user has that number, else as pending. Adding the same
         /// number again returns the existing member. MEMBER_UNCONFIRMED for a caller who is a member only by an unproven number.
+        /// GUEST_NOT_ALLOWED for a guest: each addition says whether a user has the number.
         public var addMember: @Sendable (
             AppV1.AddMemberRequest,
             ServerContext

@@ -127,6 +127,10 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
         /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
         /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+        ///
+        /// A guest's session proves no person, so it needs neither proof nor age: only the credentials are proven. In the transaction of the link
+        /// the account becomes a full one, all its sessions end, and the answer has a new one. A guest's account absorbs none and is absorbed by
+        /// none here: an identity that opens another account is IDENTITY_TAKEN.
         public var linkProvider: @Sendable (
             IdentityV1.LinkProviderRequest,
             ServerContext
@@ -167,6 +171,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
         /// by null. The account is that of the caller's proof.
         /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
+        /// INVALID_ARGUMENT with METADATA_TOO_LARGE beyond 16 KiB, and for a guest beyond 2 KiB.
         public var updateUserMetadata: @Sendable (
             IdentityV1.UpdateUserMetadataRequest,
             ServerContext
@@ -257,6 +262,34 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             ServerContext
         ) async throws -> IdentityV1.CreateChallengeResponse = { _, _ in
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.createChallenge.path) has no answer in this test")
+        }
+
+        /// Makes a challenge for SignInAsGuest, which is good for some minutes. Nothing is stored.
+        public var createGuestChallenge: @Sendable (
+            IdentityV1.CreateGuestChallengeRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreateGuestChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createGuestChallenge.path) has no answer in this test")
+        }
+
+        /// Creates a guest account and opens its only session, for a proof of work where it is required. The same proof again within a minute
+        /// returns the same session; later it is FAILED_PRECONDITION with WORK_SPENT. RESOURCE_EXHAUSTED with TOO_MANY_GUESTS for too many of
+        /// one address, or in all, within an hour: then the proof is good still.
+        public var signInAsGuest: @Sendable (
+            IdentityV1.SignInAsGuestRequest,
+            ServerContext
+        ) async throws -> IdentityV1.SignInAsGuestResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.signInAsGuest.path) has no answer in this test")
+        }
+
+        /// Merges a guest account into the caller's account or deletes it, by the rules of LinkProvider for the caller's session, and a live
+        /// refresh token of the guest's. UNAVAILABLE with ACCOUNT_HELD while a merge isn't decided. One that is merged into the caller's account, or
+        /// deleted, is a success.
+        public var absorbGuest: @Sendable (
+            IdentityV1.AbsorbGuestRequest,
+            ServerContext
+        ) async throws -> IdentityV1.AbsorbGuestResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.absorbGuest.path) has no answer in this test")
         }
 
         /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
@@ -471,6 +504,27 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.CreateChallengeResponse {
         try await answers.withLock(\.createChallenge)(request, context)
+    }
+
+    public func createGuestChallenge(
+        _ request: IdentityV1.CreateGuestChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateGuestChallengeResponse {
+        try await answers.withLock(\.createGuestChallenge)(request, context)
+    }
+
+    public func signInAsGuest(
+        _ request: IdentityV1.SignInAsGuestRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInAsGuestResponse {
+        try await answers.withLock(\.signInAsGuest)(request, context)
+    }
+
+    public func absorbGuest(
+        _ request: IdentityV1.AbsorbGuestRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AbsorbGuestResponse {
+        try await answers.withLock(\.absorbGuest)(request, context)
     }
 
     public func introspectToken(

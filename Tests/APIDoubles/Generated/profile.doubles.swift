@@ -55,7 +55,7 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         }
 
         /// Stores an image as the user's avatar and deletes the previous one. Everything in the file but the picture is removed: texts,
-        /// places, previews and all that follows the image.
+        /// places, previews and all that follows the image. PERMISSION_DENIED with GUEST_NOT_ALLOWED for a guest.
         public var setAvatar: @Sendable (
             ProfileV1.SetAvatarRequest,
             ServerContext

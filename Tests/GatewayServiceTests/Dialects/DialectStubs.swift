@@ -58,7 +58,7 @@ enum Maria {
 }
 
 extension IdentityServiceDouble.Answers {
-    fileprivate mutating func knowMaria() {
+    mutating func knowMaria() {
         let usual = signIn
         signIn = { request, context in
             var answer = try await usual(request, context)
@@ -86,7 +86,7 @@ extension IdentityServiceDouble.Answers {
 }
 
 extension ProfileServiceDouble.Answers {
-    fileprivate mutating func knowMaria() {
+    mutating func knowMaria() {
         getProfile = { _, _ in .with { $0.profile = Maria.profile } }
         lookUpProfile = { _, _ in .with { $0.profile = Maria.profile } }
         checkUsername = { _, _ in .with { $0.isFree = true } }

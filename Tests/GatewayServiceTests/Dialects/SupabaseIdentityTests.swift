@@ -57,11 +57,12 @@ struct SupabaseIdentityTests {
         #expect(without.status == 401 && without.body["error_code"] == "no_authorization")
         // Without a session, clients send the app's key as bearer token.
         for (reason, code) in [("ACCESS_TOKEN_INVALID", "bad_jwt"), ("SESSION_REVOKED", "session_not_found")] {
-            gateway.stubs.identity.set { $0.checkSession = { _, _ in throw RPCError.refusal(reason) } }
+            // Identity judges the token, together with what it does.
+            gateway.stubs.identity.set { $0.linkProvider = { _, _ in throw RPCError.refusal(reason) } }
             let answer = try await gateway.send(.post, SupabaseTokenTests.signIn, Self.link, token: "anon")
             #expect(answer.status == 403 && answer.body["error_code"] == .string(code))
         }
-        #expect(!gateway.stubs.calls.contains("LinkProvider"))
+        #expect(!gateway.stubs.calls.contains("SignIn"))
     }
 
     @Test func `An answer without a session is a 503, after which clients retry`() async throws {
@@ -145,7 +146,7 @@ struct SupabaseIdentityTests {
     }
 
     @Test(arguments: [
-        (HTTPRequest.Method.post, "/signup", 422, "signup_disabled"), (.post, "/otp", 422, "otp_disabled"),
+        (HTTPRequest.Method.get, "/signup", 422, "signup_disabled"), (.post, "/otp", 422, "otp_disabled"),
         (.post, "/magiclink", 422, "otp_disabled"), (.post, "/verify", 422, "otp_disabled"),
         (.get, "/verify?token=t", 422, "otp_disabled"), (.post, "/resend", 422, "otp_disabled"),
         (.get, "/reauthenticate", 422, "otp_disabled"), (.post, "/recover", 422, "email_provider_disabled"),

@@ -276,6 +276,11 @@ struct SupabaseUserTests {
                 }
             }
         }
+        gateway.stubs.identity.set { answers in
+            answers.createGuestChallenge = { _, _ in
+                throw RPCError.domain(.failedPrecondition, reason: "GUESTS_NOT_ENABLED", message: "m")
+            }
+        }
         let answer = try await gateway.send(.get, "/auth/v1/settings")
         #expect(answer.status == 200)
         #expect(
@@ -285,6 +290,13 @@ struct SupabaseUserTests {
             ]
         )
         #expect(answer.body["disable_signup"] == false && answer.body["saml_enabled"] == false)
+        // An allow-list of identity's that doesn't name the method yet.
+        gateway.stubs.identity.set { $0.createGuestChallenge = { _, _ in throw RPCError(.permissionDenied, "no") } }
+        let before = try await gateway.send(.get, "/auth/v1/settings")
+        #expect(before.status == 200 && before.body["external"] == answer.body["external"])
+        gateway.stubs.identity.set { $0.createGuestChallenge = { _, _ in .init() } }
+        let withGuests = try await gateway.send(.get, "/auth/v1/settings")
+        #expect(withGuests.body["external"]?.object?["anonymous_users"] == true)
         gateway.stubs.identity.set { $0.findAccount = { _, _ in throw RPCError(.unavailable, "down") } }
         #expect(try await gateway.send(.get, "/auth/v1/settings").status == 503)
     }

@@ -20,6 +20,17 @@ struct ClientAddressKeyTests {
         #expect(code("2001:db8::1") != code("2001:db8:0:100::1"))
     }
 
+    @Test func `A site of IPv6 has a code, and IPv4 has none`() {
+        func site(_ address: String) -> [UInt8]? {
+            key.siteCode(of: Metadata([ClientAddressKey.metadataName: address]))
+        }
+        #expect(site("2001:db8:7::1")?.count == 32)
+        #expect(site("2001:db8:7::1") == site("2001:db8:7:ffff::1"))
+        #expect(site("2001:db8:7::1") != site("2001:db8:8::1"))
+        #expect(site("2001:db8:7::1") != code("2001:db8:7::1"))
+        for address in ["192.0.2.1", "::ffff:192.0.2.1", "fd00::1", "::1", "x"] { #expect(site(address) == nil) }
+    }
+
     @Test func `The code is of no use to another service, and none without the key`() {
         #expect(code("192.0.2.1") != code("192.0.2.1", ClientAddressKey(Secret([1]), service: "profile")))
         let invites = ClientAddressKey(Secret([UInt8](repeating: 1, count: 32)), service: "invites")

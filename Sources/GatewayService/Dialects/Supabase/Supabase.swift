@@ -21,6 +21,7 @@ enum Supabase {
     static func endpoints(_ parts: DialectParts, serviceKey: Secret?) -> [Endpoint] {
         var endpoints = [
             SupabaseToken.endpoint(parts),
+            SupabaseSignUp.endpoint(parts),
             SupabaseGetUser.endpoint(parts),
             SupabaseUpdateUser.endpoint(parts),
             SupabaseUnlinkIdentity.endpoint(parts),
@@ -29,6 +30,11 @@ enum Supabase {
             SupabaseHealth.endpoint(),
             GetKeySetRoute.endpoint(parts.methods, keySetOperation),
         ]
+        if let webSignIn = parts.webSignIn {
+            endpoints += [
+                SupabaseAuthorizeIdentity.endpoint(parts, webSignIn), SupabaseCallback.endpoint(parts, webSignIn),
+            ]
+        }
         if let serviceKey {
             let key = SupabaseServiceKey(serviceKey)
             endpoints += [SupabaseAdminGetUser.endpoint(key, parts), SupabaseAdminDeleteUser.endpoint(key, parts)]

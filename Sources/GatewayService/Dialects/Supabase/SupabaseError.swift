@@ -40,7 +40,7 @@ struct SupabaseError: Equatable {
         let told: Told
         switch grant {
         case .refreshToken: told = Self.refusedRefresh(problem) ?? Self.common(problem)
-        case .idToken: told = Self.refusedSignIn(problem) ?? Self.refusedAct(problem) ?? Self.common(problem)
+        case .idToken, .pkce: told = Self.refusedSignIn(problem) ?? Self.refusedAct(problem) ?? Self.common(problem)
         case nil: told = Self.refusedSession(problem) ?? Self.refusedAct(problem) ?? Self.common(problem)
         }
         let keepsSession = grant == .refreshToken && !Self.endsRefresh.contains(told.status.code)
@@ -76,6 +76,7 @@ struct SupabaseError: Equatable {
         case "AUTHENTICATION_REQUIRED", "ACCESS_TOKEN_INVALID", "ACCESS_TOKEN_EXPIRED": refusedSession(problem)
         case _ where problem.code.hasPrefix("SESSION_"): refusedSession(problem)
         case "PROOF_REQUIRED": nil
+        case "TICKET_INVALID": (.notFound, "flow_state_not_found", "The code is not valid, or was used before.")
         case "PROVIDER_UNKNOWN": (.badRequest, "provider_disabled", problem.sentence)
         case _ where problem.status == .unauthorized: (.badRequest, "invalid_credentials", problem.detail)
         default: nil
@@ -116,6 +117,11 @@ struct SupabaseError: Equatable {
             let words = "This phone number is already associated with another account."
             return (.unprocessableContent, "phone_exists", words)
         case (_, "ACCOUNT_NOT_FOUND"), (_, "USER_ID_INVALID"): return (.notFound, "user_not_found", "User not found")
+        case (_, "SIGNUP_DISABLED"): return (problem.status, "signup_disabled", problem.detail)
+        case (_, "GUESTS_NOT_ENABLED"):
+            return (.unprocessableContent, "anonymous_provider_disabled", "Anonymous sign-ins are disabled")
+        case (_, "WORK_REQUIRED"), (_, "WORK_INVALID"), (_, "WORK_EXPIRED"), (_, "WORK_SPENT"):
+            return (.badRequest, "captcha_failed", problem.detail)
         case (_, "ACCOUNT_BLOCKED"): return (.forbidden, "user_banned", "User is banned")
         case (_, "JSON_MALFORMED"): return (problem.status, "bad_json", problem.detail)
         case (_, "ROUTE_NOT_FOUND"): return (problem.status, "not_found", problem.detail)

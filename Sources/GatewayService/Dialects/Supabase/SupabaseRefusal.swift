@@ -32,7 +32,7 @@ struct SupabaseRefusal: Sendable {
             "/signup",
             .unprocessableContent,
             "signup_disabled",
-            "There are no sign-ups by e-mail, by phone or without a provider here. Use signInWithIdToken."
+            "There are no sign-ups by e-mail or by phone here. Use signInWithIdToken, or signInAnonymously."
         ),
         SupabaseRefusal("/otp", .unprocessableContent, "otp_disabled", noCodes),
         SupabaseRefusal("/magiclink", .unprocessableContent, "otp_disabled", noCodes),

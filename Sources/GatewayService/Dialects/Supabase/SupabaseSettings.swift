@@ -25,7 +25,8 @@ enum SupabaseSettings {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         let identity = parts.backends.identity
         return Endpoint(operation) { _, context in
-            var external: JSONObject = ["anonymous_users": false, "email": false, "phone": false]
+            let hasGuests = try await hasGuests(identity, context.callOptions())
+            var external: JSONObject = ["anonymous_users": .bool(hasGuests), "email": false, "phone": false]
             for provider in providers {
                 external[provider] = .bool(try await isConfigured(provider, identity, context.callOptions()))
             }
@@ -37,6 +38,22 @@ enum SupabaseSettings {
                 "sms_provider": "",
                 "saml_enabled": false,
             ])
+        }
+    }
+
+    private static func hasGuests(
+        _ identity: IdentityServiceClient,
+        _ options: CallOptions
+    ) async throws(RPCError) -> Bool {
+        do {
+            _ = try await identity.createGuestChallenge(.init(), options: options)
+            return true
+        } catch {
+            // An identity of before has no such method, and an allow-list of before doesn't name it.
+            let isOff =
+                error.reason == "GUESTS_NOT_ENABLED" || [.unimplemented, .permissionDenied].contains(error.code)
+            guard isOff else { throw error }
+            return false
         }
     }
 

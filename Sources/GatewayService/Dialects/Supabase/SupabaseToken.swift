@@ -5,7 +5,7 @@ import JOSE
 import RPC
 
 /// `POST /auth/v1/token`: opens a session for a provider's ID token (`grant_type=id_token`) or continues one
-/// (`grant_type=refresh_token`). With `link_identity` the ID token is linked to the bearer token's account (``SupabaseLinkIdentity``).
+/// (`grant_type=refresh_token`); or links an identity by the code of a provider's page (`grant_type=pkce`). With `link_identity` the ID token is linked to the bearer token's account (``SupabaseLinkIdentity``).
 ///
 /// The answer tells the whole account. One that can't be had fails the request, which loses nothing: the same ID token again
 /// within a minute, or the same refresh token again, answers the same. A profile that can't be had leaves `phone` empty, so
@@ -15,6 +15,7 @@ enum SupabaseToken {
     enum Grant: String, CaseIterable {
         case idToken = "id_token"
         case refreshToken = "refresh_token"
+        case pkce = "pkce"
     }
 
     static let path = "/auth/v1/token"
@@ -29,7 +30,7 @@ enum SupabaseToken {
         parameters: [.supabaseGrant],
         body: .required(.supabaseGrantBody),
         answers: [200: .init("The session, and whose it is.", .supabaseSession)],
-        problems: [.refused, .forbidden, .fieldsAtFault],
+        problems: [.refused, .forbidden, .notFound, .fieldsAtFault],
         errors: .supabase
     )
 
@@ -41,19 +42,30 @@ enum SupabaseToken {
                 switch grant {
                 case .idToken: try await signIn(&input, request, context, parts)
                 case .refreshToken: try await refresh(&input, context, parts)
+                case .pkce: try await SupabaseLinkIdentity.redeem(&input, request, context, parts)
                 }
-            async let foundAccount = parts.people.account(proofs, context.callOptions())
-            async let knownProfile = parts.people.profileIfKnown(proofs, context)
-            let user = SupabaseUser(account: try await foundAccount, profile: await knownProfile)
-            return .json([
-                "access_token": .string(tokens.accessToken),
-                "token_type": "bearer",
-                "expires_in": .integer(tokens.expiresInSeconds),
-                "expires_at": .integer(UnixTime.nowSeconds() + tokens.expiresInSeconds),
-                "refresh_token": .string(tokens.refreshToken),
-                "user": .object(user.json),
-            ])
+            return try await answer(tokens, proofs, context, parts)
         }
+    }
+
+    /// The answer that opens or continues a session.
+    static func answer(
+        _ tokens: IdentityV1.SessionTokens,
+        _ proofs: IdentityV1.CallerProofs,
+        _ context: RouteContext,
+        _ parts: DialectParts
+    ) async throws -> Response {
+        async let foundAccount = parts.people.account(proofs, context.callOptions())
+        async let knownProfile = parts.people.profileIfKnown(proofs, context)
+        let user = SupabaseUser(account: try await foundAccount, profile: await knownProfile)
+        return .json([
+            "access_token": .string(tokens.accessToken),
+            "token_type": "bearer",
+            "expires_in": .integer(tokens.expiresInSeconds),
+            "expires_at": .integer(UnixTime.nowSeconds() + tokens.expiresInSeconds),
+            "refresh_token": .string(tokens.refreshToken),
+            "user": .object(user.json),
+        ])
     }
 
     /// The member of a body that asks to link what else would sign in.
@@ -98,7 +110,7 @@ enum SupabaseToken {
     private static let unsupportedGrant = Problem(
         .badRequest,
         code: "UNSUPPORTED_GRANT_TYPE",
-        detail: "Only the grant types id_token and refresh_token are answered here."
+        detail: "Only the grant types id_token, refresh_token and pkce are answered here."
     )
 }
 
@@ -124,11 +136,14 @@ extension OpenAPI.Schema {
                 .boolean("True links the identity to the account of the bearer token.", orNull: true)
             ),
             .optional("refresh_token", .text(orNull: true)),
+            .optional("auth_code", .text("The code of the page that links an identity.", orNull: true)),
+            .optional("code_verifier", .text("PKCE (RFC 7636).", maxLength: 128, orNull: true)),
         ],
-        description: "With grant_type=id_token provider and id_token are needed, with refresh_token that one."
+        description:
+            "With grant_type=id_token provider and id_token are needed, with refresh_token that one, with pkce the last two."
     ).named("SupabaseGrant")
 
-    fileprivate static let supabaseSession = object([
+    static let supabaseSession = object([
         .required("access_token", .text(minLength: 1)),
         .required("token_type", .constant("bearer")),
         .required("expires_in", .integer(minimum: 1)),

@@ -28,16 +28,14 @@ enum SupabaseUpdateUser {
         Endpoint(operation) { request, context in
             let proofs = try await parts.authentication.user(request, context, in: .supabase).proofs
             var input = try await context.json(request)
-            var data = input.optionalObject("data")
+            let data = data(of: &input)
             let phone = input.optionalString("phone") ?? ""
             if let email = input.optionalString("email"), !email.isEmpty {
                 let known = try await parts.people.account(proofs, context.callOptions()).email
                 if email.lowercased() != known.lowercased() { refuse("email", &input) }
             }
             if !(input.optionalString("password") ?? "").isEmpty { refuse("password", &input) }
-            if data?[WordPress.emailMember] != nil { refuse("data.\(WordPress.emailMember)", &input) }
             try input.finish()
-            for name in SupabaseUser.providersMembers { data?[name] = nil }
             if !phone.isEmpty {
                 var change = ProfileV1.UpdateProfileRequest()
                 change.phoneNumber = phone
@@ -46,13 +44,37 @@ enum SupabaseUpdateUser {
                 _ = try await parts.backends.profile.updateProfile(change, options: options)
             }
             if let data, !data.members.isEmpty {
-                var change = IdentityV1.UpdateUserMetadataRequest()
-                change.changesJson = String(decoding: data.serialized(), as: UTF8.self)
-                let options = context.callOptions().proving(proofs.identity)
-                _ = try await parts.backends.identity.updateUserMetadata(change, options: options)
+                try await keep(data, proofs, context, parts)
             }
             return .json(try await SupabaseUser.find(proofs, parts.people, context).json)
         }
+    }
+
+    /// What a body would have kept with an account: `data` without the members that the provider verified. A member that is none of the
+    /// app's is an error of the input, so that nothing is done before it is refused.
+    ///
+    /// - Parameter bytesMax: the longest text of it.
+    static func data(of input: inout JSONInput, bytesMax: Int = .max) -> JSONObject? {
+        guard var data = input.optionalObject("data") else { return nil }
+        if data[WordPress.emailMember] != nil { refuse("data.\(WordPress.emailMember)", &input) }
+        for name in SupabaseUser.providersMembers { data[name] = nil }
+        if data.serialized().count > bytesMax {
+            input.addError("data", code: "METADATA_TOO_LARGE", detail: "It may have \(bytesMax) bytes.")
+        }
+        return data
+    }
+
+    /// Changes members of what an app keeps with the account.
+    static func keep(
+        _ data: JSONObject,
+        _ proofs: IdentityV1.CallerProofs,
+        _ context: RouteContext,
+        _ parts: DialectParts
+    ) async throws {
+        var change = IdentityV1.UpdateUserMetadataRequest()
+        change.changesJson = String(decoding: data.serialized(), as: UTF8.self)
+        let options = context.callOptions().proving(proofs.identity)
+        _ = try await parts.backends.identity.updateUserMetadata(change, options: options)
     }
 
     private static func refuse(_ name: String, _ input: inout JSONInput) {

@@ -48,7 +48,7 @@ struct SupabaseUser {
         json["identities"] = .array(account.identities.map { .object(self.json(of: $0)) })
         json["created_at"] = moment(account.createdAtMs)
         json["updated_at"] = moment(changed)
-        json["is_anonymous"] = false
+        json["is_anonymous"] = .bool(account.isGuest)
         return json
     }
 
@@ -163,6 +163,6 @@ extension OpenAPI.Schema {
         ),
         .required("created_at", .moment),
         .required("updated_at", .moment),
-        .required("is_anonymous", .constant(false)),
+        .required("is_anonymous", .bool),
     ]).named("SupabaseUser")
 }

@@ -33,7 +33,7 @@ enum LinkPage {
                 call.credentials.idToken = linking.idTokenTicket
                 call.credentials.authorizationCode = linking.codeTicket
                 call.credentials.codeVerifier = linking.verifier
-                let linked = try await visit.methods.linkProvider(call, visit.user(isChange: true))
+                let linked = try await visit.methods.linkProvider(call, visit.user(isChange: true).caller)
                 var response = AccountPages.seeOther(AccountPage.path, .linked)
                 if linked.hasSession { response = try await joined(linked.session, visit) }
                 response.headers[values: .setCookie].append(visit.parts.pages.linkCookie.clearing)

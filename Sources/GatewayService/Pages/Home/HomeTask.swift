@@ -58,7 +58,7 @@ enum HomeTask: String, CaseIterable, Sendable {
         let ids: [HomeTask: [String]] = [
             .signIn: [
                 "signInWithApple", "signInWithGoogle", "signInWithProvider", "createChallenge", "beginAppleByWeb",
-                "finishAppleByWeb",
+                "finishAppleByWeb", "createGuestChallenge", "signInAsGuest",
             ],
             .profile: ["getMe", "updateMe", "checkUsername", "setAvatar", "deleteAvatar", "getAvatar"],
             .phone: ["provePhone"],
@@ -76,7 +76,7 @@ enum HomeTask: String, CaseIterable, Sendable {
             .sessions: [
                 "refreshSession", "listSessions", "renameSession", "endSession", "signOut", "signOutEverywhere",
             ],
-            .linking: ["listProviders", "linkProvider", "unlinkProvider"],
+            .linking: ["listProviders", "linkProvider", "unlinkProvider", "absorbGuest"],
             .deletion: ["deleteMe", "cancelDeletion"],
             .watching: ["watchGroups"],
             .openID: ["getOpenIDConfiguration"],

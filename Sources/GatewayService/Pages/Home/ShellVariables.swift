@@ -16,6 +16,13 @@ enum ShellVariables {
         .init(names: "GOOGLE_TOKEN", text: "One of Google's, with the same nonce."),
         .init(names: "ACCESS, REFRESH", text: "The access token and the refresh token that a sign-in answers."),
         .init(
+            names: "WORK",
+            text:
+                "The challenge that CreateGuestChallenge answers, a full stop, and digits with which the SHA-256 of it all begins with as "
+                + "many zero bits as it says."
+        ),
+        .init(names: "GUEST_REFRESH", text: "The refresh token that SignInAsGuest answers."),
+        .init(
             names: "NOTICE",
             text: "A provider's notification, from the simulator's /control/apple/notify or /control/google/risc."
         ),
@@ -57,6 +64,7 @@ enum ShellVariables {
         "signInWithProvider": "ACCESS=tokens.accessToken REFRESH=tokens.refreshToken",
         "refreshSession": "ACCESS=tokens.accessToken REFRESH=tokens.refreshToken",
         "createChallenge": "NONCE=nonce",
+        "signInAsGuest": "ACCESS=tokens.accessToken GUEST_REFRESH=tokens.refreshToken",
         "listSessions": "SESSION=sessions.0.id",
         "createGroup": "GROUP=id",
         "getGroup": "GROUP=id",

@@ -1,0 +1,23 @@
+import API
+import RPC
+
+extension AppMethods {
+    /// Merges a guest account into the user's account, or deletes it.
+    func absorbGuest(
+        _ request: AppV1.AbsorbGuestRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.AbsorbGuestResponse {
+        var call = IdentityV1.AbsorbGuestRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.guestToken = request.guestToken
+        call.guest =
+            switch request.guest {
+            case .drop: .drop
+            case .merge: .merge
+            case .unspecified: .unspecified
+            case .UNRECOGNIZED(let value): .UNRECOGNIZED(value)
+            }
+        _ = try await identity.absorbGuest(call, options: user.caller.callOptions())
+        return AppV1.AbsorbGuestResponse()
+    }
+}

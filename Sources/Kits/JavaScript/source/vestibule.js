@@ -1,0 +1,6 @@
+export { Vestibule } from "./client.js";
+export { VestibuleError } from "./errors.js";
+export { createNonce } from "./sign-in.js";
+export { browserStore } from "./browser-store.js";
+export { memoryStore } from "./memory-store.js";
+export { asyncStorageStore } from "./async-storage-store.js";

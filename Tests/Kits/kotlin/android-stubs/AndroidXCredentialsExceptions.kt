@@ -1,0 +1,7 @@
+@file:Suppress("unused")
+
+package androidx.credentials.exceptions
+
+abstract class GetCredentialException : Exception()
+
+class GetCredentialCancellationException : GetCredentialException()
