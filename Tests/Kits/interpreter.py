@@ -193,15 +193,6 @@ class World:
             found = sum(request.method == method for request in requests)
             assert found == count, f"expected {count} of {method}, found {found}"
 
-    async def _do_until(self, step):
-        def count(method):
-            return sum(request.method == method for request in self.server.requests)
-
-        async def until_arrived():
-            while any(count(method) < wanted for method, wanted in step["until"].items()):
-                await asyncio.sleep(0.01)
-        await asyncio.wait_for(until_arrived(), driver.ANSWER_SECONDS)
-
     async def _do_atMost(self, step):
         for method, most in step["atMost"].items():
             found = sum(request.method == method for request in self.server.requests)
