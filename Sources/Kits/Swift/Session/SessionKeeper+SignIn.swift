@@ -23,15 +23,35 @@ extension SessionKeeper {
         endSessionsAtServer(record)
     }
 
+    /// Keeps the session of a new guest, unless somebody has signed in meanwhile: then nobody needs it.
+    ///
+    /// - Throws: ``VestibuleError`` with `SIGNED_IN`, and others.
+    func beginGuest(_ session: SessionRecord.Session) async throws {
+        let isNeeded = Box(false)
+        let record = try await locked { record in
+            isNeeded.value = record.session.map { $0.isSame(as: session) } ?? true
+            guard isNeeded.value else {
+                record.end(.init(refreshToken: session.refreshToken))
+                return
+            }
+            record.begin(session)
+            await self.received(session)
+        }
+        endSessionsAtServer(record)
+        if !isNeeded.value { throw VestibuleError.signedIn }
+    }
+
+    /// Forgets the guest that is kept, unless it is another one by now.
+    func forget(_ guest: SessionRecord.Guest) async throws {
+        try await locked { record in if record.guest == guest { record.guest = nil } }
+    }
+
     /// Keeps the session that a call of a session was answered with, which is over by that.
     func replace(_ former: SessionRecord.Session, by session: SessionRecord.Session) async throws {
         let record = try await locked { record in
             guard let present = record.session, present.isSame(as: former) else {
                 // Another user has signed in meanwhile, or this one out: nobody needs it.
-                var unused = SessionRecord()
-                unused.session = session
-                unused.leaveSession()
-                record.signOuts = (record.signOuts + unused.signOuts).suffix(SessionRecord.signOutsMax)
+                record.end(.init(refreshToken: session.refreshToken, clientID: session.clientID))
                 return
             }
             record.session = nil
@@ -81,6 +101,7 @@ extension SessionKeeper {
     private func leave() async throws {
         let record = try await locked { record in
             record.leaveSession()
+            record.leaveGuest()
             record.ended = nil
         }
         endSessionsAtServer(record)
@@ -91,9 +112,12 @@ extension SessionKeeper {
     /// If there is another session by now, that stays.
     func end(_ session: SessionRecord.Session) async {
         // If the store fails, the next call finds it out again.
-        _ = try? await locked { record in
-            if record.session?.isSame(as: session) == true { record.session = nil }
+        let record = try? await locked { record in
+            guard record.session?.isSame(as: session) == true else { return }
+            record.session = nil
+            record.leaveGuest()
         }
+        if let record { endSessionsAtServer(record) }
     }
 
     /// Ends at the server what was left, in the background and by one task at a time. What isn't confirmed is tried again after the next
