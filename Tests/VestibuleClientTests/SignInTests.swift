@@ -25,14 +25,14 @@ struct SignInTests {
     func `A proof of work has the zero bits`(bits: Int32) async throws {
         for challenge in ["a", String(repeating: "b", count: 55)] {
             let proof = try await GuestWork.proof(challenge, bits: bits)
-            let digits = proof.dropFirst(challenge.count + 1)
-            #expect(proof.hasPrefix("\(challenge).") && digits == String(try #require(Int(digits))))
+            let found = try #require(Int(proof.dropFirst(challenge.count + 1)))
+            #expect(proof == "\(challenge).\(found)")
             let hash = SHA256Hash.digest(Array(proof.utf8))
             #expect(
                 (UInt32(hash[0]) << 24 | UInt32(hash[1]) << 16 | UInt32(hash[2]) << 8).leadingZeroBitCount >= Int(bits)
             )
             // The numbers are tried in turn.
-            for number in 0..<(try #require(Int(digits))) {
+            for number in 0..<found {
                 #expect(GuestWork.zeroBits(SHA256Hash.digest(Array("\(challenge).\(number)".utf8))) < Int(bits))
             }
         }
