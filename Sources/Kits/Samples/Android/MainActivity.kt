@@ -104,7 +104,7 @@ class MainActivity : ComponentActivity() {
     // cut end
 
     // cut: kept-guest
-    /** What a guest can do, and what one who has signed in to an account decides about what the guest had. */
+    /** What a guest can do; and after a sign-in to an account, what the user decides about what the guest had. */
     private suspend fun guestChoices(): Array<Pair<String, () -> Any>> {
         val state = vestibule.state()
         return when {
