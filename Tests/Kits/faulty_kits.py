@@ -57,7 +57,7 @@ FAULTY = [
         "an end is not stored", "session.js",
         "        await this.#write(Object.assign(record, { session: null, ended: { code } }));", "        void code;"),
     FaultyKit("the reason of an end is not stored", "session.js", "{ session: null, ended: { code } }", "{ session: null, ended: null && code }"),
-    FaultyKit("an offline sign-out is forgotten", "session.js", "if (session) record.signOuts.push(", "if (!session) record.signOuts.push("),
+    FaultyKit("an offline sign-out is forgotten", "session.js", "if (session) record.signOuts.push(", "if (session) [].push("),
     FaultyKit(
         "a replaced session goes on at the server", "session.js",
         "      else if (session?.sessionId !== tokens.sessionId) addSignOuts(record, session);\n", ""),

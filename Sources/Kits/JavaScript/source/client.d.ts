@@ -60,8 +60,8 @@ export declare class Vestibule extends SessionClient {
   linkProvider(credentials: Credentials, options?: CallOptions): Promise<LinkedProvider[]>;
 
   /**
-   * Opens an account that no provider opens, and its only session. It takes the proof of work that the server demands, seconds as a rule.
-   * `linkProvider` makes it a full account with the same user id. Rejects with `SIGNED_IN` if somebody is signed in: a guest who is
+   * Opens an account that no provider opens, and its only session: when that is over, the account is lost. It does the proof of work that
+   * the server demands, within the deadline, and leaves the page its turns. `linkProvider` makes it a full account with the same user id. Rejects with `SIGNED_IN` if somebody is signed in: a guest who is
    * replaced is lost.
    */
   signInAsGuest(deviceName?: string, options?: CallOptions): Promise<SignedIn>;

@@ -11,39 +11,24 @@ extension SessionKeeper {
         return try await locked { record in record.pendingName = name.merged(with: record.pendingName) }.pendingName
     }
 
-    /// Keeps a new session in the place of the one there was, which is ended at the server.
+    /// Keeps a new session in the place of the one there was, which is ended at the server, or kept if it is a guest's.
     ///
     /// - Parameter sent: The name that the server got with it.
+    /// - Throws: ``VestibuleError`` with `SIGNED_IN` for a guest if somebody has signed in meanwhile, and others.
     func begin(_ session: SessionRecord.Session, sent: SessionRecord.PendingName? = nil) async throws {
         let record = try await locked { record in
             record.begin(session)
             if record.pendingName == sent { record.pendingName = nil }
-            await self.received(session)
+            if record.session?.accessToken == session.accessToken { await self.received(session) }
         }
         endSessionsAtServer(record)
-    }
-
-    /// Keeps the session of a new guest, unless somebody has signed in meanwhile: then nobody needs it.
-    ///
-    /// - Throws: ``VestibuleError`` with `SIGNED_IN`, and others.
-    func beginGuest(_ session: SessionRecord.Session) async throws {
-        let isNeeded = Box(false)
-        let record = try await locked { record in
-            isNeeded.value = record.session.map { $0.isSame(as: session) } ?? true
-            guard isNeeded.value else {
-                record.end(.init(refreshToken: session.refreshToken))
-                return
-            }
-            record.begin(session)
-            await self.received(session)
-        }
-        endSessionsAtServer(record)
-        if !isNeeded.value { throw VestibuleError.signedIn }
+        if session.isGuest, record.session?.isSame(as: session) != true { throw VestibuleError.signedIn }
     }
 
     /// Forgets the guest that is kept, unless it is another one by now.
-    func forget(_ guest: SessionRecord.Guest) async throws {
-        try await locked { record in if record.guest == guest { record.guest = nil } }
+    func forget(_ guest: SessionRecord.Guest) async {
+        // If the store fails, the guest stays, and the server says the same again.
+        _ = try? await locked { record in if record.guest == guest { record.guest = nil } }
     }
 
     /// Keeps the session that a call of a session was answered with, which is over by that.

@@ -87,9 +87,10 @@ package struct SessionRecord: Sendable, Equatable {
     mutating func end(_ signOut: SignOut) { signOuts = (signOuts + [signOut]).suffix(Self.signOutsMax) }
 
     /// Takes a new session in the place of the one there was. The same credentials open the same session within a minute: that one goes on,
-    /// even if it was to be ended.
+    /// even if it was to be ended. A guest replaces nobody, and is ended.
     mutating func begin(_ new: Session) {
         if let session, !session.isSame(as: new) {
+            guard !new.isGuest else { return end(SignOut(refreshToken: new.refreshToken)) }
             if session.isGuest, session.userID != new.userID {
                 // Only by its token can the account absorb it. A guest that was kept before goes unused.
                 guest = Guest(refreshToken: session.refreshToken, userID: session.userID)

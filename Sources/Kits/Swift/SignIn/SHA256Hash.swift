@@ -1,43 +1,42 @@
 /// SHA-256 (FIPS 180-4 section 6.2) of short messages. Apple's platforms have a faster one; Linux has none without a dependency.
 package enum SHA256Hash {
     private static let blockBytes = 64
-    private static let start: SIMD8<UInt32> = [
+    private static let start: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
     package static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message
-        padded.reserveCapacity(message.count + blockBytes + 9)
         padded.append(0x80)
-        padded.append(
-            contentsOf: repeatElement(0, count: (blockBytes * 2 - 8 - padded.count % blockBytes) % blockBytes)
-        )
-        for shift in stride(from: 56, through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: UInt64(message.count * 8) >> UInt64(shift)))
-        }
+        while padded.count % blockBytes != blockBytes - 8 { padded.append(0) }
+        for shift in 1...8 { padded.append(UInt8(truncatingIfNeeded: (message.count * 8) >> (64 - shift * 8))) }
         var hash = start
-        padded.withUnsafeBytes { bytes in
-            // On the stack: a proof of work takes many of them.
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
-                constants.withUnsafeBufferPointer { constants in
-                    for start in stride(from: 0, to: bytes.count, by: blockBytes) {
-                        schedule(UnsafeRawBufferPointer(rebasing: bytes[start..<start + blockBytes]), into: words)
-                        hash &+= compressed(hash, words, constants)
+        // One for all blocks: a proof of work takes many hashes.
+        var words = [UInt32](repeating: 0, count: 64)
+        padded.withUnsafeBufferPointer { bytes in
+            words.withUnsafeMutableBufferPointer { words in
+                hash.withUnsafeMutableBufferPointer { hash in
+                    constants.withUnsafeBufferPointer { constants in
+                        for start in stride(from: 0, to: bytes.count, by: blockBytes) {
+                            schedule(bytes, start, into: words)
+                            compress(words, constants, into: hash)
+                        }
                     }
                 }
             }
         }
-        return [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
-            for index in 0..<32 {
-                bytes[index] = UInt8(truncatingIfNeeded: hash[index / 4] >> UInt32(24 - index % 4 * 8))
-            }
-            count = 32
-        }
+        return (0..<32).map { UInt8(truncatingIfNeeded: hash[$0 / 4] >> UInt32(24 - $0 % 4 * 8)) }
     }
 
-    private static func schedule(_ block: UnsafeRawBufferPointer, into words: UnsafeMutableBufferPointer<UInt32>) {
+    private static func schedule(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ start: Int,
+        into words: UnsafeMutableBufferPointer<UInt32>
+    ) {
         for index in 0..<16 {
-            words[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+            var word: UInt32 = 0
+            for place in start + index * 4..<start + index * 4 + 4 { word = word << 8 | UInt32(bytes[place]) }
+            words[index] = word
         }
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
@@ -47,11 +46,11 @@ package enum SHA256Hash {
         }
     }
 
-    private static func compressed(
-        _ hash: SIMD8<UInt32>,
+    private static func compress(
         _ words: UnsafeMutableBufferPointer<UInt32>,
-        _ constants: UnsafeBufferPointer<UInt32>
-    ) -> SIMD8<UInt32> {
+        _ constants: UnsafeBufferPointer<UInt32>,
+        into hash: UnsafeMutableBufferPointer<UInt32>
+    ) {
         var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
         var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
         for index in 0..<64 {
@@ -62,7 +61,7 @@ package enum SHA256Hash {
             (h, g, f, e) = (g, f, e, d &+ sum)
             (d, c, b, a) = (c, b, a, sum &+ second &+ majority)
         }
-        return SIMD8(a, b, c, d, e, f, g, h)
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= word }
     }
 
     private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }

@@ -1,7 +1,7 @@
 extension Vestibule {
-    /// Opens an account that no provider opens, and its only session. It is used up when the tokens are lost.
+    /// Opens an account that no provider opens, and its only session: when that is over, the account is lost.
     ///
-    /// It does the proof of work that the server demands, a second as a rule, outside of the main actor.
+    /// It does the proof of work that the server demands, outside of the main actor and within the deadline.
     /// ``linkProvider(_:deadline:)`` makes it a full account with the same user id.
     ///
     /// - Parameter deviceName: The name of the device in the user's list of sessions.
@@ -20,33 +20,20 @@ extension Vestibule {
 
     private func openGuest(_ deviceName: String?, _ deadline: Deadline) async throws -> SignIn {
         guard try await keeper.record().session == nil else { throw VestibuleError.signedIn }
-        let made = CreateGuestChallengeResponse(
-            json: try await send(true, deadline) { timeout in
-                try await wire.call(.createGuestChallenge, JSONObject(), token: nil, timeout: timeout)
-            }
-        )
-        guard !made.challenge.isEmpty, 0...GuestWork.bitsMax ~= made.workBits else {
+        let made = try await open(.createGuestChallenge, JSONObject(), deadline)
+        let bits: Int32 = made.value("workBits")
+        guard let challenge = made.text("challenge"), 0...GuestWork.bitsMax ~= bits else {
             throw VestibuleError.badResponse(status: 200)
         }
         // Also without work: the server answers the same proof within a minute with the same session.
-        var message = JSONObject(["proofOfWork": .text(try await GuestWork.proof(made.challenge, bits: made.workBits))])
+        var message = JSONObject(["proofOfWork": .text(try await GuestWork.proof(challenge, bits: bits))])
         message.set("deviceName", deviceName)
-        let request = message
-        let response = try await send(true, deadline) { timeout in
-            let response = try await wire.call(.signInAsGuest, request, token: nil, timeout: timeout)
-            _ = try keeper.server.tokens(response.object("tokens"))
-            return response
-        }
+        var response = try await open(.signInAsGuest, message, deadline)
         var session = try keeper.server.tokens(response.object("tokens"))
         session.isGuest = true
-        try await keeper.beginGuest(session)
-        let opened = SignInAsGuestResponse(json: response)
-        return SignIn(
-            userID: session.userID,
-            isNewUser: true,
-            missingFields: opened.missingFieldsUnknown ? nil : opened.missingFields,
-            suggestedDisplayName: nil
-        )
+        try await keeper.begin(session)
+        response.members["isNewUser"] = .bool(true)
+        return Self.signIn(response)
     }
 
     /// The user id of the guest who has signed in to another account since, until ``absorbGuest(_:deadline:)`` has decided about it; else
@@ -65,19 +52,18 @@ extension Vestibule {
     /// - Throws: ``VestibuleError`` with `GUEST_TOKEN_INVALID`, also if no guest is kept; `RECENT_SIGN_IN_REQUIRED`, `PROOF_REQUIRED`,
     ///   `ACCOUNT_HELD` and others; `CancellationError`.
     public func absorbGuest(_ outcome: GuestOutcome, deadline: Duration? = nil) async throws {
-        try await until(deadline) { [self] deadline in
-            guard let guest = try await keeper.record().guest else {
-                throw VestibuleError(.guestTokenInvalid, "No guest is kept.")
-            }
-            var message = JSONObject(["guestToken": .text(guest.refreshToken)])
-            message.set("guest", outcome)
-            do {
-                _ = try await withSession(.call(.absorbGuest, message), deadline)
-            } catch let error as VestibuleError where error.code == .guestTokenInvalid {
-                try await keeper.forget(guest)
-                throw error
-            }
-            try await keeper.forget(guest)
+        guard let guest = try await keeper.record().guest else {
+            throw VestibuleError(.guestTokenInvalid, "No guest is kept.")
         }
+        var message = JSONObject(["guestToken": .text(guest.refreshToken)])
+        message.set("guest", outcome)
+        var refusal: VestibuleError?
+        do {
+            _ = try await call(.absorbGuest, message, deadline: deadline)
+        } catch let error as VestibuleError where error.code == .guestTokenInvalid {
+            refusal = error
+        }
+        await keeper.forget(guest)
+        if let refusal { throw refusal }
     }
 }

@@ -6,8 +6,8 @@ import kotlinx.coroutines.withContext
 import kotlinx.coroutines.yield
 
 /**
- * Opens an account that no provider opens, and its only session. It does the proof of work that the server demands, a second as a rule, on
- * [Dispatchers.Default]. [linkProvider] makes it a full account with the same user id.
+ * Opens an account that no provider opens, and its only session: when that is over, the account is lost. It does the proof of work that the
+ * server demands, on [Dispatchers.Default] and within the deadline. [linkProvider] makes it a full account with the same user id.
  *
  * @param deviceName the name of the device in the user's list of sessions.
  * @throws VestibuleException with [KitErrorCode.SIGNED_IN] if somebody is signed in, since a guest who is replaced is lost, with
