@@ -57,10 +57,17 @@ FAULTY = [
         "an end is not stored", "session.js",
         "        await this.#write(Object.assign(record, { session: null, ended: { code } }));", "        void code;"),
     FaultyKit("the reason of an end is not stored", "session.js", "{ session: null, ended: { code } }", "{ session: null, ended: null && code }"),
-    FaultyKit("an offline sign-out is forgotten", "session.js", "record.signOuts = [...record.signOuts, ", "record.signOuts = [].concat([], "),
+    FaultyKit("an offline sign-out is forgotten", "session.js", "if (session) record.signOuts.push(", "if (session) [].push("),
     FaultyKit(
         "a replaced session goes on at the server", "session.js",
-        "      if (record.session?.sessionId !== tokens.sessionId) addSignOut(record);\n", ""),
+        "      else if (session?.sessionId !== tokens.sessionId) addSignOuts(record, session);\n", ""),
+    FaultyKit(
+        "a guest who signs in is signed out", "session.js", "if (session?.isGuest && session.userId !== tokens.userId)", "if (session?.isForgotten)",
+        case="guests: a guest who signs in to an account is kept, and merged"),
+    FaultyKit(
+        "a guest's sign-in isn't repeated", "guests.js",
+        "const { tokens, ...rest } = await trying(wait, async () => {", "const { tokens, ...rest } = await ((_, once) => once())(wait, async () => {",
+        case="guests: a lost response repeats the same proof"),
     FaultyKit(
         "a caller's end is the end of the refresh", "session.js",
         "return await wait.for(this.#refresh(session.refreshToken));",

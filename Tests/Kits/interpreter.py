@@ -221,6 +221,11 @@ class World:
     async def _do_created(self, step):
         assert self.server.methods.groups_created == step["created"], self.server.methods.groups_created
 
+    async def _do_absorbed(self, step):
+        """What became of the guests, in turn."""
+        found = list(self.server.methods.absorbed.values())
+        assert found == step["absorbed"], found
+
     async def _do_record(self, step):
         found = self.record()
         assert found == step["record"] if step["record"] is None else matches(step["record"], found), f"found {found}"
@@ -287,7 +292,8 @@ class World:
 async def run_case(command, case, world_type=World):
     """Runs a case with a driver; raises AssertionError if something is not as it should be."""
     folder = tempfile.mkdtemp(prefix="kits-")
-    settings = {"access_token_seconds": case["accessTokenSeconds"]} if "accessTokenSeconds" in case else {}
+    names = {"accessTokenSeconds": "access_token_seconds", "workBits": "work_bits"}
+    settings = {setting: case[name] for name, setting in names.items() if name in case}
     world = world_type(command, folder, **settings)
     world.server.checks.in_order = case.get("inOrder", True)
     await world.start()

@@ -12,8 +12,11 @@ from sessions import Refused, Session, Token
 
 ACCESS_TOKEN_SECONDS = 600
 REPLAY_SECONDS = 60
+CHALLENGE_SECONDS = 300
+WORK_BITS = 6
 #: Of refusals that don't have the status 401.
-STATUS = {"ACCOUNT_BLOCKED": 403, "RECENT_SIGN_IN_REQUIRED": 403, "GROUP_NAME_INVALID": 422, "ROUTE_NOT_FOUND": 404}
+STATUS = {"ACCOUNT_BLOCKED": 403, "RECENT_SIGN_IN_REQUIRED": 403, "GROUP_NAME_INVALID": 422, "ROUTE_NOT_FOUND": 404,
+          "WORK_INVALID": 400, "WORK_EXPIRED": 400, "WORK_SPENT": 400, "GUEST_TOKEN_INVALID": 400, "GUEST_NOT_ALLOWED": 403, "GUEST_INVALID": 422}
 
 
 def user_id(person):
@@ -27,13 +30,20 @@ def session_id(number):
 class Methods:
     """Users, sessions and groups, and the methods on them."""
 
-    def __init__(self, access_token_seconds=ACCESS_TOKEN_SECONDS):
+    def __init__(self, access_token_seconds=ACCESS_TOKEN_SECONDS, work_bits=WORK_BITS):
+        self.work_bits = work_bits
         self.access_token_seconds = access_token_seconds
         self.issuer = ""
         self.sessions = {}
         self.codes = {}
         self.sign_ins = {}
         self.groups = {}
+        # The sessions that proofs of work have opened, and when; and the user ids of guests.
+        self.proofs = {}
+        self.guests = set()
+        #: What became of guests, by user id: "merge" or "drop".
+        self.absorbed = {}
+        self.challenges = {}
         #: How many groups were created; an idempotency key that comes again creates none.
         self.groups_created = 0
         self.avatars = {}
@@ -128,6 +138,60 @@ class Methods:
         elif session.generation > 0 or session.ended or self.now() - opened_at > REPLAY_SECONDS:
             raise Refused("TOKEN_REPLAYED")
         return {"tokens": self._tokens_value(session, 0), "isNewUser": is_new, "missingFields": ["display_name"]}
+
+    # Guests
+
+    def _CreateGuestChallenge(self, headers, request):
+        challenge = f"challenge-{len(self.challenges) + 1}"
+        self.challenges[challenge] = self.now() + CHALLENGE_SECONDS
+        return {"challenge": challenge, "expiresInSeconds": CHALLENGE_SECONDS, **({"workBits": self.work_bits} if self.work_bits else {})}
+
+    def _SignInAsGuest(self, headers, request):
+        proof = request.get("proofOfWork", "")
+        challenge, _, digits = proof.partition(".")
+        solves = int.from_bytes(hashlib.sha256(proof.encode()).digest()) >> (256 - self.work_bits) == 0
+        if challenge not in self.challenges or not digits.isdecimal() or len(digits) > 20 or not solves:
+            raise Refused("WORK_INVALID")
+        if self.challenges[challenge] <= self.now():
+            raise Refused("WORK_EXPIRED")
+        session, opened_at = self.proofs.get(challenge, (None, 0))
+        if session is None:
+            session = self.open_session(f"guest of {challenge}")
+            self.proofs[challenge] = session, self.now()
+            self.guests.add(session.user)
+        elif session.generation > 0 or session.ended or self.now() - opened_at > REPLAY_SECONDS:
+            raise Refused("WORK_SPENT")
+        return {"tokens": self._tokens_value(session, 0), "missingFields": ["display_name"]}
+
+    def _LinkProvider(self, headers, request):
+        session = self.caller(headers)
+        linked = {"providers": [{"provider": request["credentials"].get("provider")}]}
+        if session.user not in self.guests:
+            return linked
+        for each in self.sessions.values():
+            if each.user == session.user:
+                each.ended = each.ended or "SESSION_REVOKED"
+        self.guests.remove(session.user)
+        number = len(self.sessions) + 1
+        full = self.sessions[number] = Session(number, session.user, rotated_at=self.now(), acknowledged_at=self.now())
+        return linked | {"session": {"tokens": self._tokens_value(full, 0)}}
+
+    def _AbsorbGuest(self, headers, request):
+        caller = self.caller(headers)
+        token = Token.read(request.get("guestToken", ""))
+        guest = self.sessions.get(token.session) if token and token.kind == "rt" else None
+        if guest is not None and guest.user in self.absorbed:
+            return {}
+        if caller.user in self.guests:
+            raise Refused("GUEST_NOT_ALLOWED")
+        if guest is None or guest.user not in self.guests or guest.ended or token.number < guest.base:
+            raise Refused("GUEST_TOKEN_INVALID")
+        outcome = request.get("guest", "").removeprefix("GUEST_OUTCOME_")
+        if outcome not in ("MERGE", "DROP"):
+            raise Refused("GUEST_INVALID")
+        self.absorbed[guest.user] = outcome.lower()
+        guest.ended = "SESSION_REVOKED"
+        return {}
 
     def _CreateChallenge(self, headers, request):
         return {"nonce": "n" * 43, "expiresInSeconds": 300}

@@ -74,6 +74,17 @@ def test_a_person_uses_the_page(browser, folder, kit_stack):
         other.get_by_role("button", name="Sign out").click()
         for each in (page, other):
             each.get_by_role("button", name="Sign in").wait_for()
+        # A guest's groups come along to the account of a sign-in.
+        page.get_by_role("button", name="Continue as guest").click()
+        page.get_by_label("New group").fill("Lunch")
+        page.get_by_role("button", name="Create").click()
+        page.get_by_role("listitem").filter(has_text="Lunch").wait_for()
+        # The browser remembers the user who has signed in a moment ago.
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Take my groups with me").click()
+        for name in ("Lunch", "Trip to Siargao"):
+            page.get_by_role("listitem").filter(has_text=name).wait_for()
+        page.get_by_role("button", name="Take my groups with me").wait_for(state="detached")
         assert not complaints, complaints
         context.close()
 

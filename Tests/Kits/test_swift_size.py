@@ -6,7 +6,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BYTES_MAX = 900 * 1000
+BYTES_MAX = 910 * 1000
 #: Each function can be left out, and none is there for others to load.
 LEFT_OUT = ["-Xswiftc", "-Xfrontend", "-Xswiftc", "-function-sections", "-Xlinker", "--no-export-dynamic", "-Xlinker", "-s"]
 
@@ -41,6 +41,8 @@ do {
     print(try await vestibule.accessToken(), try await vestibule.state)
     print(try await vestibule.setAvatar(Data()) as Any, try await vestibule.deleteAccount())
     print(try await vestibule.linkProvider(.google(idToken: "")))
+    print(try await vestibule.signInAsGuest(), try await vestibule.keptGuest as Any)
+    try await vestibule.absorbGuest(.merge)
     try await vestibule.removeAvatar()
     try await vestibule.signOutEverywhere()
     try await vestibule.signOut()

@@ -21,6 +21,8 @@ struct SessionRecordTests {
         record.session = Self.session
         record.ended = .sessionRevoked
         record.signOuts = [.init(refreshToken: "a", clientID: nil), .init(refreshToken: "b", clientID: "demo")]
+        record.session?.isGuest = true
+        record.guest = .init(refreshToken: "g", userID: "v")
         record.pendingName = .init(
             provider: "apple",
             subject: "x",
@@ -51,6 +53,24 @@ struct SessionRecordTests {
         #expect(throws: SessionRecord.newer) {
             try SessionRecord(parsing: Data(#"{"version":2,"session":{"another":"form"}}"#.utf8))
         }
+    }
+
+    @Test func `A guest is kept when another user signs in, and signed out when the user leaves`() {
+        var record = SessionRecord()
+        record.begin(Self.session)
+        record.session?.isGuest = true
+        var full = Self.session
+        (full.refreshToken, full.sessionID) = ("rt2", "s2")
+        var linked = record
+        linked.begin(full)
+        #expect(linked.guest == nil && linked.signOuts.map(\.refreshToken) == ["rt"], "it is the guest's own account")
+        full.userID = "v"
+        record.begin(full)
+        #expect(record.session == full && record.signOuts.isEmpty)
+        #expect(record.guest == .init(refreshToken: "rt", userID: "u"))
+        record.leaveSession()
+        record.leaveGuest()
+        #expect(record.guest == nil && record.signOuts.map(\.refreshToken) == ["rt2", "rt"])
     }
 
     @Test func `The same session goes on when it is opened again, even if it was to be ended`() {

@@ -21,6 +21,29 @@ struct SignInTests {
         #expect(found.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == digest)
     }
 
+    @Test(arguments: [0, 1, 7, 8, 9, 14] as [Int32])
+    func `A proof of work has the zero bits`(bits: Int32) async throws {
+        for challenge in ["a", String(repeating: "b", count: 55)] {
+            let proof = try await GuestWork.proof(challenge, bits: bits)
+            let found = try #require(Int(proof.dropFirst(challenge.count + 1)))
+            #expect(proof == "\(challenge).\(found)")
+            let hash = SHA256Hash.digest(Array(proof.utf8))
+            #expect(
+                (UInt32(hash[0]) << 24 | UInt32(hash[1]) << 16 | UInt32(hash[2]) << 8).leadingZeroBitCount >= Int(bits)
+            )
+            // The numbers are tried in turn.
+            for number in 0..<found {
+                #expect(GuestWork.zeroBits(SHA256Hash.digest(Array("\(challenge).\(number)".utf8))) < Int(bits))
+            }
+        }
+    }
+
+    @Test func `A proof of work ends with its task`() async {
+        let work = Task { try await GuestWork.proof("a", bits: 64) }
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+    }
+
     @Test func `A nonce is new each time, and Apple gets its hash`() {
         let nonce = SignInNonce()
         #expect(nonce.raw.count == 43)

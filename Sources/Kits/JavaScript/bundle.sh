@@ -15,7 +15,7 @@ command -v esbuild >/dev/null || {
 }
 
 # Members of the kit's own objects, which get short names.
-internal='^(_.*|adopt|exchange|forget|isOurs|isTold|left|listener|named|pause|promise|replaced|until|watchers)$'
+internal='^(_.*|adopt|change|exchange|forget|form|isOurs|isTold|left|listener|named|pause|promise|replaced|until|watchers)$'
 
 # bundle <module>: the module's text
 bundle() {

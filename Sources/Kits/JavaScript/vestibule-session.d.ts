@@ -24,6 +24,8 @@ export type ErrorCode =
   | "TIMEOUT"
   /** There is no session, or another user's than the one that a call or a stream of events began with. */
   | "SIGNED_OUT"
+  /** `signInAsGuest` while somebody is signed in. */
+  | "SIGNED_IN"
   /** The store failed, or has a record of a newer version of the kit, which is left alone. */
   | "STORE_FAILED"
   /** The reason of a signed-out state: the record couldn't be read. It is kept beside. */
@@ -106,6 +108,8 @@ export interface State {
   state: "signedIn" | "signedOut";
   /** The user's id, if one is signed in. */
   userId?: string;
+  /** Whether the user is a guest; absent if not. */
+  isGuest?: boolean;
   /** Why the server ended the session, such as `SESSION_REVOKED`; told once. Absent if the user signed out. */
   code?: string;
 }
@@ -146,7 +150,8 @@ declare class SessionClient {
 
   /**
    * Opens a session for a provider's credentials, in the place of the one there is. `fullName` and `email`, which Apple tells once, are kept
-   * until a sign-in of the same person has succeeded, for seven days at most.
+   * until a sign-in of the same person has succeeded, for seven days at most. The session of a guest is kept beside: see `keptGuest` of
+   * vestibule.js.
    */
   signIn(credentials: Credentials, options?: CallOptions): Promise<SignedIn>;
   /**

@@ -24,6 +24,8 @@ export type ErrorCode =
   | "TIMEOUT"
   /** There is no session, or another user's than the one that a call or a stream of events began with. */
   | "SIGNED_OUT"
+  /** `signInAsGuest` while somebody is signed in. */
+  | "SIGNED_IN"
   /** The store failed, or has a record of a newer version of the kit, which is left alone. */
   | "STORE_FAILED"
   /** The reason of a signed-out state: the record couldn't be read. It is kept beside. */
@@ -106,6 +108,8 @@ export interface State {
   state: "signedIn" | "signedOut";
   /** The user's id, if one is signed in. */
   userId?: string;
+  /** Whether the user is a guest; absent if not. */
+  isGuest?: boolean;
   /** Why the server ended the session, such as `SESSION_REVOKED`; told once. Absent if the user signed out. */
   code?: string;
 }
@@ -146,7 +150,8 @@ declare class SessionClient {
 
   /**
    * Opens a session for a provider's credentials, in the place of the one there is. `fullName` and `email`, which Apple tells once, are kept
-   * until a sign-in of the same person has succeeded, for seven days at most.
+   * until a sign-in of the same person has succeeded, for seven days at most. The session of a guest is kept beside: see `keptGuest` of
+   * vestibule.js.
    */
   signIn(credentials: Credentials, options?: CallOptions): Promise<SignedIn>;
   /**
@@ -254,8 +259,26 @@ export declare class Vestibule extends SessionClient {
   deleteAccount(request?: { credentials?: Credentials }, options?: CallOptions): Promise<DeleteMeResponse>;
   /** Ends all sessions of the user, with this one unless `exceptCurrent`. */
   signOutEverywhere(request?: { exceptCurrent?: boolean }, options?: CallOptions): Promise<void>;
-  /** Links another provider to the account; returns the providers. Name and e-mail are kept as by `signIn`. */
+  /** Links another provider to the account; returns the providers. A guest's account becomes a full one by it. Name and e-mail are kept as by `signIn`. */
   linkProvider(credentials: Credentials, options?: CallOptions): Promise<LinkedProvider[]>;
+
+  /**
+   * Opens an account that no provider opens, and its only session: when that is over, the account is lost. It does the proof of work that
+   * the server demands, within the deadline, and leaves the page its turns. `linkProvider` makes it a full account with the same user id. Rejects with `SIGNED_IN` if somebody is signed in: a guest who is
+   * replaced is lost.
+   */
+  signInAsGuest(deviceName?: string, options?: CallOptions): Promise<SignedIn>;
+  /**
+   * The user id of the guest who has signed in to another account since, until `absorbGuest` has decided about it; else undefined. A
+   * sign-out signs that guest out, too.
+   */
+  keptGuest(): Promise<string | undefined>;
+  /**
+   * Merges the kept guest into the account that is signed in, or deletes ("drop") it with all it has. Ask the user which, and never merge
+   * unasked: somebody else may have been the guest. Needs a sign-in of the last minutes by a nonce or a code (`RECENT_SIGN_IN_REQUIRED`,
+   * `PROOF_REQUIRED`). The guest stays kept until it has succeeded, or failed with `GUEST_TOKEN_INVALID`.
+   */
+  absorbGuest(outcome: "merge" | "drop", options?: CallOptions): Promise<void>;
 
   /**
    * The changes of the user's groups. It connects again by itself, for as long as it takes, and goes on at the last position. The first
@@ -1062,13 +1085,6 @@ export interface Methods {
    * otherwise. An app may be configured to accept only nonces from here. Needs no access token.
    */
   createChallenge(request: CreateChallengeRequest, options?: CallOptions): Promise<CreateChallengeResponse>;
-  /**
-   * Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
-   * exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
-   * refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
-   * it succeeds.
-   */
-  absorbGuest(request: AbsorbGuestRequest, options?: CallOptions): Promise<{}>;
   /** Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in. */
   listSessions(request?: {}, options?: CallOptions): Promise<ListSessionsResponse>;
   /** Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session. */

@@ -38,7 +38,7 @@ package enum ServerURL {
 
     /// The key of the server's record in the store, which is good for a file's name however long the URL is.
     package static func key(_ url: URL) -> String {
-        "vestibule-" + SHA256Digest.of(Data(base(url).utf8)).prefix(16).hexadecimal
+        "vestibule-" + SHA256Digest.of(Array(base(url).utf8)).prefix(16).hexadecimal
     }
 }
 

@@ -6,7 +6,7 @@ struct KitModelReader {
     /// Methods that the hand-written part of each kit calls: they change the session that it keeps, or stream.
     private static let methodsOfCore: Set = [
         "SignInWithProvider", "RefreshSession", "SignOut", "SignOutEverywhere", "LinkProvider", "DeleteMe",
-        "WatchGroups", "SignInAsGuest", "CreateGuestChallenge",
+        "WatchGroups", "SignInAsGuest", "CreateGuestChallenge", "AbsorbGuest",
     ]
     /// Codes that mean that the session is over, whatever was called.
     private static let codesOfEnd: Set = [

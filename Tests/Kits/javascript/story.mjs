@@ -118,3 +118,24 @@ assert.notEqual(ana.userId, signedIn.userId);
 await vestibule.signOut();
 await assert.rejects(vestibule.getMe(), { code: "SIGNED_OUT" });
 assert.deepEqual(states.map((each) => each.state), ["signedOut", "signedIn", "signedOut", "signedIn", "signedOut"]);
+
+// A guest who links a provider has a full account with the same user id.
+const app = new Vestibule({ url, store: memoryStore() });
+const guest = await app.signInAsGuest("Node");
+assert.equal(guest.isNewUser, true);
+assert.deepEqual(await app.state(), { state: "signedIn", userId: guest.userId, isGuest: true });
+assert.equal((await app.getMe()).isGuest, true);
+await assert.rejects(app.signInAsGuest(), { code: "SIGNED_IN", action: "show" });
+await app.linkProvider(await credentials(`lia${process.pid}`));
+assert.deepEqual(await app.state(), { state: "signedIn", userId: guest.userId });
+assert.equal((await app.getMe()).isGuest, false);
+await app.signOut();
+
+// One who signs in to an account is merged into it.
+const second = await app.signInAsGuest();
+const { groupId } = await app.createGroup({ name: "Lunch" });
+assert.equal((await app.signIn(await credentials(`lia${process.pid}`))).userId, guest.userId);
+assert.equal(await app.keptGuest(), second.userId);
+await app.absorbGuest("merge");
+assert.equal(await app.keptGuest(), undefined);
+await until(async () => (await app.listGroups()).groups.some((each) => each.groupId === groupId));

@@ -28,6 +28,8 @@ try {
 } catch (error) {
   if (error instanceof VestibuleError) errorText(error, error.fields.name?.code ?? error.metadata.suggestion ?? error.action);
 }
+const guest: string = (await vestibule.signInAsGuest("Blue phone", { deadlineMs: 60_000 })).userId;
+if (guest === (await vestibule.keptGuest()) && !(await vestibule.state()).isGuest) await vestibule.absorbGuest("merge");
 await vestibule.signInWithPopup({ provider: "google" });
 browserStore();
 asyncStorageStore({ getItem: async () => null, setItem: async () => {}, removeItem: async () => {} });
@@ -38,5 +40,9 @@ another.length;
 await vestibule.createGroup({});
 // @ts-expect-error: the smaller module has no methods
 small.getMe;
+// @ts-expect-error: and no guests
+small.signInAsGuest;
+// @ts-expect-error: there is one way to absorb a guest, and two outcomes
+await vestibule.absorbGuest("keep");
 // @ts-expect-error: a profile has no such member
 profile.phone;

@@ -11,6 +11,7 @@ import { queryOf } from "../../../Sources/Kits/JavaScript/source/hosted.js";
 import { pauseAfter, systemClock } from "../../../Sources/Kits/JavaScript/source/clock.js";
 import { fileStore } from "../../../Sources/Kits/JavaScript/vestibule-node.js";
 import { Vestibule, VestibuleError, asyncStorageStore, createNonce, memoryStore } from "../../../Sources/Kits/JavaScript/vestibule.js";
+import { Vestibule as Small } from "../../../Sources/Kits/JavaScript/vestibule-session.js";
 import { errorText, languages } from "../../../Sources/Kits/JavaScript/vestibule-texts.js";
 
 const URL_OF_SERVER = "https://id.example.com/";
@@ -496,4 +497,40 @@ test("the tables say the actions that the documentation has", async () => {
   assert.ok(rows.length > 150);
   new Vestibule({ url: URL_OF_SERVER });
   for (const [, code, status, action] of rows) assert.equal(new VestibuleError(code, "", { status: Number(status) }).action, action, code);
+});
+
+test("the work of a guest leaves a page its turns, and ends at the deadline", async () => {
+  const { digest } = crypto.subtle;
+  // As Chromium does with short messages: nothing else runs until the promises are used up.
+  crypto.subtle.digest = async () => new Uint8Array(32).fill(255).buffer;
+  let turns = 0;
+  const page = setInterval(() => turns++, 5);
+  try {
+    const fetch = async () => json({ challenge: "challenge", workBits: 20 });
+    const vestibule = new Vestibule({ url: URL_OF_SERVER, store: memoryStore(), fetch });
+    await assert.rejects(vestibule.signInAsGuest("Browser", { deadlineMs: 300 }), { code: "TIMEOUT" });
+    assert.ok(turns > 3, `${turns} turns`);
+    const signal = AbortSignal.timeout(50);
+    await assert.rejects(vestibule.signInAsGuest("Browser", { signal }), { name: "TimeoutError" });
+    assert.equal((await vestibule.state()).state, "signedOut");
+  } finally {
+    clearInterval(page);
+    crypto.subtle.digest = digest;
+  }
+});
+
+test("a small client keeps a guest that it replaces", async () => {
+  const store = memoryStore();
+  let answer = (path) => json(path.endsWith("Challenge") ? { challenge: "challenge" } : tokens(1));
+  const fetch = async (url) => answer(url);
+  await new Vestibule({ url: URL_OF_SERVER, store, fetch }).signInAsGuest();
+  answer = () => json({ tokens: { ...tokens(2).tokens, userId: "another", sessionId: "another" } });
+  const small = new Small({ url: URL_OF_SERVER, store, fetch });
+  await small.signIn({ provider: "apple", idToken: "token" });
+  assert.equal(await new Vestibule({ url: URL_OF_SERVER, store, fetch }).keptGuest(), "user");
+  const signedOut = [];
+  answer = (path) => (signedOut.push(path), json({}));
+  await small.signOut();
+  assert.equal(signedOut.length, 2);
+  assert.equal(await new Vestibule({ url: URL_OF_SERVER, store, fetch }).keptGuest(), undefined);
 });

@@ -94,6 +94,7 @@ struct Story {
         try expect(await states.next() == .signedOut(reason: nil))
         try await expect(.signedOut) { _ = try await vestibule.groups.listGroups() }
         try await page()
+        try await guests(signIn.userID)
         try await deletion(signIn.userID)
     }
 
@@ -205,6 +206,35 @@ struct Story {
         let token = try await vestibule.refresh()
         try expect(before != token)
         try expect(try await vestibule.account.getMe().userID == userID)
+        try await vestibule.signOut()
+    }
+
+    /// A guest who becomes a user, and one whom the first user's account absorbs.
+    func guests(_ userID: String) async throws {
+        let guest = try await vestibule.signInAsGuest(deviceName: "Story")
+        try expect(guest.isNewUser && guest.userID != userID)
+        try expect(try await vestibule.state == .signedIn(userID: guest.userID, isGuest: true))
+        try expect(try await vestibule.account.getMe().isGuest)
+        try await expect(.signedIn) { try await vestibule.signInAsGuest() }
+        let nonce = SignInNonce()
+        var google = Credentials.google(idToken: nil, nonce: nonce)
+        google.idToken = try need("google", ["nonce": nonce.sha256])["idToken"]
+        try expect(try await vestibule.linkProvider(google).map(\.provider) == ["google"])
+        try expect(try await vestibule.state == .signedIn(userID: guest.userID))
+        try expect(try await !vestibule.account.getMe().isGuest)
+        try await vestibule.deleteAccount()
+
+        let model = AppModel(vestibule)
+        await model.continueAsGuest()
+        let group = try await vestibule.groups.createGroup(name: "Lunch")
+        try expect(try await vestibule.signIn(try apple()).userID == userID)
+        try expect(await model.hasKeptGuest())
+        await model.finishGuest(.merge)
+        try expect(model.message == nil, model.message ?? "")
+        try expect(await !model.hasKeptGuest())
+        let tasks = [Task { await model.followGroups() }]
+        defer { for task in tasks { task.cancel() } }
+        try await wait { model.groups.contains { $0.groupID == group.groupID } }
         try await vestibule.signOut()
     }
 

@@ -789,13 +789,6 @@ export interface Methods {
    * otherwise. An app may be configured to accept only nonces from here. Needs no access token.
    */
   createChallenge(request: CreateChallengeRequest, options?: CallOptions): Promise<CreateChallengeResponse>;
-  /**
-   * Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
-   * exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
-   * refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
-   * it succeeds.
-   */
-  absorbGuest(request: AbsorbGuestRequest, options?: CallOptions): Promise<{}>;
   /** Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in. */
   listSessions(request?: {}, options?: CallOptions): Promise<ListSessionsResponse>;
   /** Renames one of the user's live sessions. NOT_FOUND with SESSION_NOT_FOUND for any other session. */

@@ -9,7 +9,6 @@ export const methods = {
   },
   AuthService: {
     CreateChallenge: "a",
-    AbsorbGuest: "i",
     ListSessions: "i",
     RenameSession: "i session",
     EndSession: "i",

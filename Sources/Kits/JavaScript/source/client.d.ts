@@ -56,8 +56,26 @@ export declare class Vestibule extends SessionClient {
   deleteAccount(request?: { credentials?: Credentials }, options?: CallOptions): Promise<DeleteMeResponse>;
   /** Ends all sessions of the user, with this one unless `exceptCurrent`. */
   signOutEverywhere(request?: { exceptCurrent?: boolean }, options?: CallOptions): Promise<void>;
-  /** Links another provider to the account; returns the providers. Name and e-mail are kept as by `signIn`. */
+  /** Links another provider to the account; returns the providers. A guest's account becomes a full one by it. Name and e-mail are kept as by `signIn`. */
   linkProvider(credentials: Credentials, options?: CallOptions): Promise<LinkedProvider[]>;
+
+  /**
+   * Opens an account that no provider opens, and its only session: when that is over, the account is lost. It does the proof of work that
+   * the server demands, within the deadline, and leaves the page its turns. `linkProvider` makes it a full account with the same user id. Rejects with `SIGNED_IN` if somebody is signed in: a guest who is
+   * replaced is lost.
+   */
+  signInAsGuest(deviceName?: string, options?: CallOptions): Promise<SignedIn>;
+  /**
+   * The user id of the guest who has signed in to another account since, until `absorbGuest` has decided about it; else undefined. A
+   * sign-out signs that guest out, too.
+   */
+  keptGuest(): Promise<string | undefined>;
+  /**
+   * Merges the kept guest into the account that is signed in, or deletes ("drop") it with all it has. Ask the user which, and never merge
+   * unasked: somebody else may have been the guest. Needs a sign-in of the last minutes by a nonce or a code (`RECENT_SIGN_IN_REQUIRED`,
+   * `PROOF_REQUIRED`). The guest stays kept until it has succeeded, or failed with `GUEST_TOKEN_INVALID`.
+   */
+  absorbGuest(outcome: "merge" | "drop", options?: CallOptions): Promise<void>;
 
   /**
    * The changes of the user's groups. It connects again by itself, for as long as it takes, and goes on at the last position. The first

@@ -3,13 +3,14 @@ import { actions } from "../Generated/actions.js";
 import { addActions } from "./actions.js";
 import { complete, functionsOf, traitsOf } from "./calls.js";
 import { TRIES_MAX, pauseAfter } from "./clock.js";
-import { readDetails, signedOutError } from "./errors.js";
+import { VestibuleError, readDetails, signedOutError } from "./errors.js";
 import { watch } from "./events.js";
+import { forgetGuest, signInAsGuest } from "./guests.js";
 import { beginSignIn, finishSignIn } from "./hosted.js";
 import { finishRedirect, popup, redirect } from "./redirect.js";
 import { detailsOf, route } from "./routes.js";
 import { SessionClient } from "./session-client.js";
-import { callTokens } from "./session.js";
+import { addSignOuts, callTokens } from "./session.js";
 import { withPendingName } from "./sign-in.js";
 
 // A token that is refused for one of these, or by the action `refresh`, is shown to the server's refresh, which decides.
@@ -27,6 +28,12 @@ function mayRepeat(error, isRepeatable) {
 /** A UUID, also in pages by http, which have no `crypto.randomUUID`. */
 const randomUUID = () => "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) =>
   (digit ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (digit / 4)))).toString(16));
+
+/** The user has left: nobody comes back for the guest that is kept. */
+function forgetUser(record) {
+  addSignOuts(record, record.guest);
+  Object.assign(record, { session: null, ended: null, guest: null });
+}
 
 export class Vestibule extends SessionClient {
   constructor(options) {
@@ -85,7 +92,7 @@ export class Vestibule extends SessionClient {
   /** The server has ended the session by the user's own request. */
   _forget({ sessionId }) {
     return this._session.change((record) =>
-      record.session?.sessionId === sessionId ? void Object.assign(record, { session: null, ended: null }) : false);
+      record.session?.sessionId === sessionId ? forgetUser(record) : false);
   }
 
   async linkProvider(credentials, options) {
@@ -100,6 +107,30 @@ export class Vestibule extends SessionClient {
       return this._transport.call("AuthService/LinkProvider", { credentials: pending.named }, token, wait);
     }));
     return providers;
+  }
+
+  // -- Guests
+
+  signInAsGuest(deviceName, options) {
+    return this._waiting(options, (wait) => signInAsGuest(this._session, this._transport, deviceName, wait));
+  }
+
+  async keptGuest() {
+    return (await this._session.read()).guest?.userId;
+  }
+
+  async absorbGuest(outcome, options) {
+    const { guest } = await this._session.read();
+    if (!guest) throw new VestibuleError("GUEST_TOKEN_INVALID", "No guest is kept.", { action: "show" });
+    const request = { guestToken: guest.refreshToken, guest: `GUEST_OUTCOME_${outcome.toUpperCase()}` };
+    const forget = () => forgetGuest(this._session, guest);
+    try {
+      await this._authorized({ ...options, isRepeatable: true, after: forget }, (token, wait) =>
+        this._transport.call("AuthService/AbsorbGuest", request, token, wait));
+    } catch (error) {
+      if (error.code === "GUEST_TOKEN_INVALID") await forget();
+      throw error;
+    }
   }
 
   events(options) {

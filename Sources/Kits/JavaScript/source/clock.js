@@ -6,8 +6,6 @@ export const systemClock = {
   wall: () => Date.now(),
   monotonic: () => performance.now(),
   delayFactor: 1,
-  // A stream of events has a message every 20 seconds.
-  silenceMilliseconds: 60_000,
 };
 
 /** Why a signal was aborted. Some platforms don't say. */

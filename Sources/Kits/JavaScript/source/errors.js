@@ -8,14 +8,14 @@ const RETRY_AFTER_SECONDS_MAX = 86_400;
 export class VestibuleError extends Error {
   #isOurs;
 
-  constructor(code, message, { action, status, fields, metadata, retryAfter, isOurs, cause } = {}) {
+  constructor(code, message, { action, status, fields = {}, metadata = {}, retryAfter, isOurs, cause } = {}) {
     super(message || code, cause ? { cause } : undefined);
     this.name = "VestibuleError";
     this.code = code;
     this.action = action ?? actionOf(code, status);
     this.status = status;
-    this.fields = fields ?? {};
-    this.metadata = metadata ?? {};
+    this.fields = fields;
+    this.metadata = metadata;
     this.retryAfter = retryAfter >= 0 ? Math.min(retryAfter, RETRY_AFTER_SECONDS_MAX) : undefined;
     this.#isOurs = isOurs;
   }
@@ -45,7 +45,7 @@ export const readDetails = (read) => (detailsOf = read);
 
 /** The error of a method, in Connect's JSON (https://connectrpc.com/docs/protocol#error-end-stream), or undefined. */
 export function connectError(value, status, headerSeconds) {
-  const debug = (name) => (Array.isArray(value?.details) ? value.details : []).find((each) => each?.type === `google.rpc.${name}`)?.debug;
+  const debug = (name) => [value?.details].flat().find((each) => each?.type === `google.rpc.${name}`)?.debug;
   const info = debug("ErrorInfo");
   if (info?.domain !== "vestibule" || typeof info.reason !== "string") return undefined;
   const seconds = parseFloat(debug("RetryInfo")?.retryDelay);

@@ -7,6 +7,8 @@ import { stream } from "./routes.js";
 const METHOD = "GroupService/WatchGroups";
 const RECONNECT_MILLISECONDS = 500;
 const RECONNECT_MILLISECONDS_MAX = 30_000;
+// A stream has a message every 20 seconds.
+const SILENCE_MILLISECONDS_MAX = 60_000;
 const HEAD_BYTES = 5;
 const MESSAGE_BYTES_MAX = 4 << 20;
 const END_FLAG = 2;
@@ -168,7 +170,7 @@ async function* messages(reader, clock, signal) {
 }
 
 async function readInTime(reader, clock, signal) {
-  const wait = new Wait(clock, clock.silenceMilliseconds, signal);
+  const wait = new Wait(clock, clock.silenceMilliseconds ?? SILENCE_MILLISECONDS_MAX, signal);
   try {
     return await wait.for(reader.read());
   } catch (error) {

@@ -36,7 +36,7 @@ export async function beginSignIn(session, url, clientId, { redirectUri, provide
   const begun = { state: randomText(), nonce: randomText(), verifier: randomText(), redirectUri, begunAt };
   const challenge = base64url(await sha256(begun.verifier));
   await wait.for(session.change((record) => {
-    const open = record.hosted.filter((each) => begunAt - each.begunAt < HOSTED_MILLISECONDS);
+    const open = (record.hosted ?? []).filter((each) => begunAt - each.begunAt < HOSTED_MILLISECONDS);
     record.hosted = [...open, begun].slice(-HOSTED_MAX);
   }));
   const query = new URLSearchParams({
@@ -54,7 +54,7 @@ export async function finishSignIn(session, transport, issuer, clientId, callbac
   let begun;
   // It is good once, whatever comes of it.
   await wait.for(session.change((record) => {
-    begun = record.hosted.find(({ state }) => state === query.state);
+    begun = record.hosted?.find(({ state }) => state === query.state);
     if (!begun) return false;
     record.hosted = record.hosted.filter((each) => each !== begun);
   }));

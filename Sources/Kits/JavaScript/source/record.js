@@ -8,7 +8,7 @@ export const HOSTED_MAX = 4;
 export const areTexts = (...values) => values.every((each) => typeof each === "string");
 
 export const emptyRecord = () => ({
-  version: VERSION, generation: 0, session: null, ended: null, signOuts: [], pendingName: null, hosted: [],
+  version: VERSION, generation: 0, session: null, ended: null, signOuts: [], pendingName: null,
 });
 
 /** The record in a text, or undefined if it can't be read. Throws for one of a newer version, which isn't written over. */

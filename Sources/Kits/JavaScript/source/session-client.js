@@ -2,7 +2,7 @@
 import { browserStore } from "./browser-store.js";
 import { Wait, systemClock } from "./clock.js";
 import { memoryStore } from "./memory-store.js";
-import { Session } from "./session.js";
+import { Session, stateOf } from "./session.js";
 import { signIn } from "./sign-in.js";
 import { Transport } from "./transport.js";
 
@@ -27,8 +27,7 @@ export class SessionClient {
   // -- State
 
   async state() {
-    const { session } = await this._session.read();
-    return session ? { state: "signedIn", userId: session.userId } : { state: "signedOut" };
+    return stateOf(await this._session.read());
   }
 
   onState(listener) {

@@ -75,10 +75,9 @@ export class Session {
     if (key !== this.#key) return;
     if (text === undefined) return this.#flight?.abort(INTERRUPTED);
     try {
-      const record = parseRecord(text);
-      if (record) this.#observe(record, -1);
+      this.#observe(parseRecord(text), -1);
     } catch {
-      // Of a newer version of the app.
+      // Of a newer version of the app, or not readable.
     }
   }
 
@@ -144,12 +143,12 @@ export class Session {
     this.#observed += 1;
     this.#generation = record.generation;
     const { session, ended } = record;
-    const state = session ? { state: "signedIn", userId: session.userId } : { state: "signedOut" };
-    const isNew = this.#state?.state !== state.state || this.#state.userId !== state.userId;
+    const state = stateOf(record);
+    const isNew = JSON.stringify(this.#state) !== JSON.stringify(state);
     this.#state = state;
     if (isNew) for (const watcher of this.watchers) watcher(state.userId);
     if (!ended) this.#isEndTold = false;
-    const tellsEnd = ended && !session && !this.#isEndTold && this.#listeners.size > 0;
+    const tellsEnd = ended && !session && !this.#isEndTold && this.#listeners.size;
     if (isNew || tellsEnd) this.#emit(tellsEnd ? { ...state, code: ended.code } : state);
     if (tellsEnd) {
       this.#isEndTold = true;
@@ -274,10 +273,13 @@ export class Session {
   /** Stores a session that was opened, in the place of the one there is, which the same credentials may have opened. */
   async adopt(tokens, change = () => {}) {
     await this.#leave((record) => {
-      if (record.session?.sessionId !== tokens.sessionId) addSignOut(record);
+      change(record);
+      const { session } = record;
+      // Only by its token can the account that the guest has signed in to absorb it.
+      if (session?.isGuest && session.userId !== tokens.userId) record.guest = { refreshToken: session.refreshToken, userId: session.userId };
+      else if (session?.sessionId !== tokens.sessionId) addSignOuts(record, session);
       record.signOuts = record.signOuts.filter((each) => each.refreshToken !== tokens.refreshToken);
       Object.assign(record, { session: this.#received(tokens), ended: null });
-      change(record);
     });
     this.#signOutsAfter = 0;
     await this.read();
@@ -287,9 +289,9 @@ export class Session {
   async signOut(wait) {
     this.#store.interrupt?.(this.#key);
     await wait.for(this.#leave((record) => {
-      if (!record.session && !record.ended) return false;
-      addSignOut(record);
-      Object.assign(record, { session: null, ended: null });
+      if (!record.session && !record.ended && !record.guest) return false;
+      addSignOuts(record, record.session, record.guest);
+      Object.assign(record, { session: null, ended: null, guest: null });
     }));
     // Also what was added while others were sent.
     await wait.for(Promise.resolve(this.#signingOut).then(() => this.#sendSignOuts())).catch(() => {});
@@ -335,23 +337,27 @@ export class Session {
   }
 }
 
-/** Moves the session to those that are to be ended at the server. */
-function addSignOut(record) {
-  if (!record.session) return;
-  const { refreshToken, clientId } = record.session;
-  record.signOuts = [...record.signOuts, clientId ? { refreshToken, clientId } : { refreshToken }].slice(-SIGN_OUTS_MAX);
+/** Who is signed in. */
+export const stateOf = ({ session }) =>
+  (session ? { state: "signedIn", userId: session.userId, ...(session.isGuest && { isGuest: true }) } : { state: "signedOut" });
+
+/** Has sessions, as far as there are any, ended at the server. */
+export function addSignOuts(record, ...sessions) {
+  for (const session of sessions) {
+    if (session) record.signOuts.push({ refreshToken: session.refreshToken, clientId: session.clientId });
+  }
+  record.signOuts = record.signOuts.slice(-SIGN_OUTS_MAX);
 }
 
 /** The session in SessionTokens. */
 export function callTokens(tokens) {
   if (!areTexts(tokens?.accessToken, tokens?.refreshToken)) throw foreignError();
   const { expiresInSeconds, ...session } = tokens;
-  return { ...session, lifetimeSeconds: Number(expiresInSeconds) || 0 };
+  return { ...session, lifetimeSeconds: expiresInSeconds | 0 };
 }
 
 /** The session in a response of the token endpoint, without the members that it doesn't have. */
 export function grantedTokens(answer) {
-  if (!areTexts(answer?.access_token, answer?.refresh_token)) throw foreignError();
-  const tokens = { accessToken: answer.access_token, refreshToken: answer.refresh_token, lifetimeSeconds: Number(answer.expires_in) || 0 };
-  return answer.id_token ? { ...tokens, idToken: answer.id_token } : tokens;
+  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken, expires_in: expiresInSeconds } = answer ?? {};
+  return callTokens({ accessToken, refreshToken, expiresInSeconds, ...(idToken && { idToken }) });
 }

@@ -2,7 +2,7 @@
 import { trying } from "./clock.js";
 import { callTokens } from "./session.js";
 
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** 32 random bytes in hexadecimal. */
 export const randomText = () => hex(crypto.getRandomValues(new Uint8Array(32)));

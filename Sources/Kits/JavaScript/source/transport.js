@@ -41,7 +41,7 @@ export class Transport {
     };
     const value = await this.exchange(`/${PACKAGE}.${method}`, "POST", headers, JSON.stringify(request), token, wait, connectError);
     // A message, and not what a portal may answer.
-    if (typeof value !== "object" || value === null || Array.isArray(value)) throw foreignError(200);
+    if (Object(value) !== value || Array.isArray(value)) throw foreignError(200);
     return value;
   }
 

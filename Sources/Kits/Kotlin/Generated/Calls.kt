@@ -341,29 +341,6 @@ public class AuthService internal constructor(private val client: Vestibule) {
     ) { json -> CreateChallengeResponse.fromJson(json) }
 
     /**
-     * Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
-     * exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
-     * refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
-     * it succeeds.
-     *
-     * @param guestToken The refresh token of the guest's session, the last received. An access token is not enough: apps show it to other servers.
-     * @param guest What becomes of it.
-     * @throws VestibuleException
-     */
-    public suspend fun absorbGuest(
-        guestToken: String,
-        guest: GuestOutcome,
-        options: CallOptions = CallOptions.DEFAULT,
-    ): Unit = client.call(
-        Methods.absorbGuest,
-        present(
-            "guestToken" to guestToken,
-            "guest" to guest.toJson(),
-        ),
-        options,
-    ) { }
-
-    /**
      * Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
      *
      * @throws VestibuleException

@@ -17,17 +17,21 @@ import kotlinx.coroutines.flow.collectLatest
 import kotlinx.coroutines.launch
 import vestibule.ErrorCode
 import vestibule.ErrorTexts
+import vestibule.GuestOutcome
 import vestibule.KitErrorCode
 import vestibule.SessionState
 import vestibule.Vestibule
 import vestibule.VestibuleException
+import vestibule.absorbGuest
 import vestibule.account
 import vestibule.beginSignIn
 import vestibule.deleteAccount
 import vestibule.events
 import vestibule.finishSignIn
 import vestibule.groups
+import vestibule.keptGuest
 import vestibule.signIn
+import vestibule.signInAsGuest
 
 /** Signs in by Google or by the server's page, and shows the profile and the groups as they change. */
 class MainActivity : ComponentActivity() {
@@ -87,10 +91,33 @@ class MainActivity : ComponentActivity() {
                     listOf(profile.displayName ?: getString(android.R.string.unknownName)) + groups.map { it.name },
                     "Sign out" to { trying { vestibule.signOut() } },
                     "Delete my account" to ::deleteByGoogle,
+                    *guestChoices(),
                 )
             }
         }
     }
+    // cut end
+
+    // cut: guest
+    /** The user begins without a provider. `linkProvider` makes the account a full one later. */
+    private fun continueAsGuest() = trying { vestibule.signInAsGuest() }
+    // cut end
+
+    // cut: kept-guest
+    /** What a guest can do; and after a sign-in to an account, what the user decides about what the guest had. */
+    private suspend fun guestChoices(): Array<Pair<String, () -> Any>> {
+        val state = vestibule.state()
+        return when {
+            state is SessionState.SignedIn && state.isGuest -> arrayOf("Sign in with Google" to ::signInByGoogle)
+            vestibule.keptGuest() == null -> emptyArray()
+            else -> arrayOf(
+                "Take my groups as a guest with me" to { absorb(GuestOutcome.MERGE) },
+                "Delete what I had as a guest" to { absorb(GuestOutcome.DROP) },
+            )
+        }
+    }
+
+    private fun absorb(outcome: GuestOutcome) = trying { vestibule.absorbGuest(outcome) }
     // cut end
 
     // cut: page
@@ -130,7 +157,8 @@ class MainActivity : ComponentActivity() {
     // cut end
 
     private fun showSignIn() = show(
-        emptyList(), "Sign in with Google" to ::signInByGoogle, "Other ways to sign in" to ::signInByPage)
+        emptyList(), "Sign in with Google" to ::signInByGoogle, "Other ways to sign in" to ::signInByPage,
+        "Continue as guest" to ::continueAsGuest)
 
     private fun show(lines: List<String>, vararg buttons: Pair<String, () -> Any>) {
         content.removeAllViews()

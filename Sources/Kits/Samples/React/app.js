@@ -30,6 +30,21 @@ function SignIn({ onError }) {
 }
 // cut end
 
+// cut: guest
+/** What a user does who begins without a provider, and what becomes of the guest after a sign-in to an account. */
+function Guest({ user, onError }) {
+  const [{ isGuest, kept }, setGuest] = useState({});
+  const read = async () => setGuest({ isGuest: (await vestibule.state()).isGuest, kept: await vestibule.keptGuest() });
+  useEffect(() => void read().catch(onError), [user]);
+  const decide = (outcome) => vestibule.absorbGuest(outcome).then(read).catch(onError);
+  if (!user) return h("button", { onClick: () => vestibule.signInAsGuest("Browser").catch(onError) }, "Continue as guest");
+  if (isGuest) return h(SignIn, { onError });
+  return kept && h("p", null, "You began as a guest. ",
+    h("button", { onClick: () => decide("merge") }, "Take my groups with me"),
+    h("button", { onClick: () => decide("drop") }, "Delete them"));
+}
+// cut end
+
 // cut: groups
 /** The groups, which are read after the first message of the stream, and again at each change. */
 function useGroups(onError) {
@@ -94,6 +109,7 @@ function App() {
     error && h("p", { role: "alert" }, errorText(error)),
     // cut end
     user === null && h(SignIn, { onError: setError }),
+    user !== undefined && h(Guest, { user, onError: setError }),
     user && h(React.Fragment, { key: user },
       h(Profile, { onError: setError }),
       h(Groups, { onError: setError }),

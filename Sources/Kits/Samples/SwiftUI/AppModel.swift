@@ -20,7 +20,7 @@ final class AppModel {
     func followSession() async {
         for await state in vestibule.states {
             switch state {
-            case .signedIn(let userID): self.userID = userID
+            case .signedIn(let userID, _): self.userID = userID
             case .signedOut(let reason):
                 userID = nil
                 // The server ended the session: the app gets the reason once, even if it was not running.
@@ -54,6 +54,31 @@ final class AppModel {
     func createGroup(_ name: String) async {
         do {
             _ = try await vestibule.groups.createGroup(name: name)
+        } catch {
+            show(error)
+        }
+    }
+    // cut end
+
+    // cut: guest
+    /// The user begins without a provider. `linkProvider` makes the account a full one later.
+    func continueAsGuest() async {
+        do {
+            try await vestibule.signInAsGuest()
+        } catch {
+            show(error)
+        }
+    }
+    // cut end
+
+    // cut: kept-guest
+    /// After each sign-in: whether to ask the user what becomes of the guest.
+    func hasKeptGuest() async -> Bool { (try? await vestibule.keptGuest) != nil }
+
+    /// What the user has decided: `.merge`, or `.drop`, which deletes what the guest had.
+    func finishGuest(_ outcome: Vestibule.GuestOutcome) async {
+        do {
+            try await vestibule.absorbGuest(outcome)
         } catch {
             show(error)
         }

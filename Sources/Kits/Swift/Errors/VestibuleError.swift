@@ -80,6 +80,8 @@ extension VestibuleError.Code {
     public static var storeFailed: Self { "STORE_FAILED" }
     /// There is no session: the call needs one.
     public static var signedOut: Self { "SIGNED_OUT" }
+    /// Somebody is signed in, so that nobody can become a guest.
+    public static var signedIn: Self { "SIGNED_IN" }
     /// The response is not the server's, such as the page of a Wi-Fi portal.
     public static var badResponse: Self { "BAD_RESPONSE" }
     /// The server refused the authorization code of a sign-in by its page, such as one that was used before.
@@ -91,6 +93,8 @@ extension VestibuleError.Code {
 extension VestibuleError {
     static let timeout = Self(.timeout, "The deadline has passed.", action: .retry)
     static let signedOut = Self(.signedOut, "There is no session.", action: .signInAgain)
+
+    static let signedIn = Self(.signedIn, "Somebody is signed in.", action: .show)
 
     static func network(_ message: String) -> Self { Self(.network, message, action: .retry) }
     static func storeFailed(_ error: any Error) -> Self {

@@ -384,28 +384,6 @@ extension Vestibule {
             return CreateChallengeResponse(json: try await client.call(.createChallenge, json, deadline: deadline))
         }
 
-        /// Merges a guest account into the user's account, or deletes the guest account, for a guest who has signed in to an account that
-        /// exists. The user's sign-in must be recent and proven by a nonce or an authorization code, as for LinkProvider, and the guest's last
-        /// refresh token comes with the request. Merged, the user joins the guest's groups, and number, username and profile are the account's. Repeating
-        /// it succeeds.
-        ///
-        /// - Parameters:
-        ///   - guestToken: The refresh token of the guest's session, the last received. An access token is not enough: apps show it to other servers.
-        ///   - guest: What becomes of it.
-        ///   - deadline: How long the call may take, retries among it; the client's if absent.
-        /// - Throws: ``VestibuleError``, or `CancellationError` if the task is cancelled.
-        @_alwaysEmitIntoClient
-        public func absorbGuest(
-            guestToken: String,
-            guest: GuestOutcome,
-            deadline: Duration? = nil
-        ) async throws {
-            var json = JSONObject()
-            json.set("guestToken", guestToken)
-            json.set("guest", guest)
-            _ = try await client.call(.absorbGuest, json, deadline: deadline)
-        }
-
         /// Lists the user's live sessions, the last used first, at most 200, and recent changes of the ways to sign in.
         ///
         /// - Parameters:

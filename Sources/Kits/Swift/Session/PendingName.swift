@@ -45,7 +45,7 @@ extension SessionRecord.PendingName {
         self.init(
             provider: credentials.provider,
             subject: credentials.idToken.flatMap(JWTClaims.init)?.subject,
-            credential: credential.map { SHA256Digest.of(Data($0.utf8)).hexadecimal },
+            credential: credential.map { SHA256Digest.of(Array($0.utf8)).hexadecimal },
             fullName: credentials.fullName,
             email: credentials.email,
             keptAt: keptAt

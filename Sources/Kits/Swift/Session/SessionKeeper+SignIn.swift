@@ -11,16 +11,24 @@ extension SessionKeeper {
         return try await locked { record in record.pendingName = name.merged(with: record.pendingName) }.pendingName
     }
 
-    /// Keeps a new session in the place of the one there was, which is ended at the server.
+    /// Keeps a new session in the place of the one there was, which is ended at the server, or kept if it is a guest's.
     ///
     /// - Parameter sent: The name that the server got with it.
+    /// - Throws: ``VestibuleError`` with `SIGNED_IN` for a guest if somebody has signed in meanwhile, and others.
     func begin(_ session: SessionRecord.Session, sent: SessionRecord.PendingName? = nil) async throws {
         let record = try await locked { record in
             record.begin(session)
             if record.pendingName == sent { record.pendingName = nil }
-            await self.received(session)
+            if record.session?.accessToken == session.accessToken { await self.received(session) }
         }
         endSessionsAtServer(record)
+        if session.isGuest, record.session?.isSame(as: session) != true { throw VestibuleError.signedIn }
+    }
+
+    /// Forgets the guest that is kept, unless it is another one by now.
+    func forget(_ guest: SessionRecord.Guest) async {
+        // If the store fails, the guest stays, and the server says the same again.
+        _ = try? await locked { record in if record.guest == guest { record.guest = nil } }
     }
 
     /// Keeps the session that a call of a session was answered with, which is over by that.
@@ -28,10 +36,7 @@ extension SessionKeeper {
         let record = try await locked { record in
             guard let present = record.session, present.isSame(as: former) else {
                 // Another user has signed in meanwhile, or this one out: nobody needs it.
-                var unused = SessionRecord()
-                unused.session = session
-                unused.leaveSession()
-                record.signOuts = (record.signOuts + unused.signOuts).suffix(SessionRecord.signOutsMax)
+                record.end(.init(refreshToken: session.refreshToken, clientID: session.clientID))
                 return
             }
             record.session = nil
@@ -81,6 +86,7 @@ extension SessionKeeper {
     private func leave() async throws {
         let record = try await locked { record in
             record.leaveSession()
+            record.leaveGuest()
             record.ended = nil
         }
         endSessionsAtServer(record)
@@ -91,9 +97,12 @@ extension SessionKeeper {
     /// If there is another session by now, that stays.
     func end(_ session: SessionRecord.Session) async {
         // If the store fails, the next call finds it out again.
-        _ = try? await locked { record in
-            if record.session?.isSame(as: session) == true { record.session = nil }
+        let record = try? await locked { record in
+            guard record.session?.isSame(as: session) == true else { return }
+            record.session = nil
+            record.leaveGuest()
         }
+        if let record { endSessionsAtServer(record) }
     }
 
     /// Ends at the server what was left, in the background and by one task at a time. What isn't confirmed is tried again after the next

@@ -20,6 +20,8 @@ package struct SessionRecord: Sendable, Equatable {
         var lifetimeSeconds: Int64
         /// By the wall clock, in milliseconds since 1970.
         var receivedAt: Int64
+        /// Whether it is a guest's, whose account no provider opens: who loses the tokens has lost it.
+        var isGuest = false
 
         /// Whether another one is the same session, maybe with other tokens.
         func isSame(as other: Session) -> Bool {
@@ -31,6 +33,12 @@ package struct SessionRecord: Sendable, Equatable {
     struct SignOut: Sendable, Equatable {
         var refreshToken: String
         var clientID: String?
+    }
+
+    /// A guest who has signed in to an account, until the app has decided what becomes of the guest's.
+    struct Guest: Sendable, Equatable {
+        var refreshToken: String
+        var userID: String
     }
 
     /// A sign-in by the server's page that is under way in a browser, maybe longer than the app is.
@@ -53,6 +61,7 @@ package struct SessionRecord: Sendable, Equatable {
     /// Why the session has ended, until the app has got it.
     var ended: VestibuleError.Code?
     var signOuts: [SignOut] = []
+    var guest: Guest?
     var pendingName: PendingName?
     var hosted: [Hosted] = []
     /// What another version of the kit keeps beside.
@@ -63,15 +72,32 @@ package struct SessionRecord: Sendable, Equatable {
     /// Moves the session to those that are to be ended at the server.
     mutating func leaveSession() {
         guard let session else { return }
-        signOuts.append(SignOut(refreshToken: session.refreshToken, clientID: session.clientID))
-        signOuts = signOuts.suffix(Self.signOutsMax)
+        end(SignOut(refreshToken: session.refreshToken, clientID: session.clientID))
         self.session = nil
     }
 
+    /// Moves the guest that is kept to those that are to be ended at the server: the user has left.
+    mutating func leaveGuest() {
+        guard let guest else { return }
+        end(SignOut(refreshToken: guest.refreshToken))
+        self.guest = nil
+    }
+
+    /// Has a session ended at the server.
+    mutating func end(_ signOut: SignOut) { signOuts = (signOuts + [signOut]).suffix(Self.signOutsMax) }
+
     /// Takes a new session in the place of the one there was. The same credentials open the same session within a minute: that one goes on,
-    /// even if it was to be ended.
+    /// even if it was to be ended. A guest replaces nobody, and is ended.
     mutating func begin(_ new: Session) {
-        if let session, !session.isSame(as: new) { leaveSession() }
+        if let session, !session.isSame(as: new) {
+            guard !new.isGuest else { return end(SignOut(refreshToken: new.refreshToken)) }
+            if session.isGuest, session.userID != new.userID {
+                // Only by its token can the account absorb it. A guest that was kept before goes unused.
+                guest = Guest(refreshToken: session.refreshToken, userID: session.userID)
+            } else {
+                leaveSession()
+            }
+        }
         signOuts.removeAll { $0.refreshToken == new.refreshToken }
         session = new
         ended = nil
@@ -106,9 +132,10 @@ extension SessionRecord {
         signOuts = json.objects("signOuts").compactMap { each in
             each.text("refreshToken").map { SignOut(refreshToken: $0, clientID: each.text("clientId")) }
         }
+        guest = json.object("guest").flatMap(Guest.init(json:))
         pendingName = json.object("pendingName").flatMap(PendingName.init(json:))
         hosted = json.objects("hosted").compactMap(Hosted.init)
-        let own: Set = ["version", "generation", "session", "ended", "signOuts", "pendingName", "hosted"]
+        let own: Set = ["version", "generation", "session", "ended", "signOuts", "guest", "pendingName", "hosted"]
         others.members = json.members.filter { name, _ in !own.contains(name) }
     }
 
@@ -125,9 +152,21 @@ extension SessionRecord {
                 return .object(json)
             }
         )
+        if let guest { json.members["guest"] = .object(guest.json) }
         json.members["pendingName"] = pendingName.map { .object($0.json) } ?? .null
         json.members["hosted"] = .list(hosted.map { .object($0.json) })
         return json.serialized
+    }
+}
+
+extension SessionRecord.Guest {
+    fileprivate init?(json: JSONObject) {
+        guard let refreshToken = json.text("refreshToken"), let userID = json.text("userId") else { return nil }
+        self.init(refreshToken: refreshToken, userID: userID)
+    }
+
+    fileprivate var json: JSONObject {
+        JSONObject(["refreshToken": .text(refreshToken), "userId": .text(userID)])
     }
 }
 
@@ -157,6 +196,7 @@ extension SessionRecord.Session {
         clientID = json.optional("clientId")
         lifetimeSeconds = json.value("lifetimeSeconds")
         receivedAt = json.value("receivedAt")
+        isGuest = json.value("isGuest")
         if accessToken.isEmpty || refreshToken.isEmpty { return nil }
     }
 
@@ -170,6 +210,7 @@ extension SessionRecord.Session {
         json.set("clientId", clientID)
         json.members["lifetimeSeconds"] = .integer(lifetimeSeconds)
         json.members["receivedAt"] = .integer(receivedAt)
+        json.set("isGuest", isGuest)
         return json
     }
 }

@@ -58,7 +58,11 @@ struct SessionServer: Sendable {
 
     /// The session of a response to a refresh, received now.
     private func tokens(_ response: JSONObject, of session: SessionRecord.Session) throws -> SessionRecord.Session {
-        guard let clientID = session.clientID else { return try tokens(response.object("tokens")) }
+        guard let clientID = session.clientID else {
+            var next = try tokens(response.object("tokens"))
+            next.isGuest = session.isGuest
+            return next
+        }
         return try tokens(oauth: response, clientID: clientID, of: session)
     }
 

@@ -15,7 +15,7 @@ final class StateAnnouncer: Sendable {
     nonisolated(unsafe) private var announced = Announced()
 
     static func state(of record: SessionRecord) -> SessionState {
-        record.session.map { .signedIn(userID: $0.userID) } ?? .signedOut(reason: record.ended)
+        record.session.map { .signedIn(userID: $0.userID, isGuest: $0.isGuest) } ?? .signedOut(reason: record.ended)
     }
 
     /// Announces the state of a record if it is another one than before.
@@ -28,8 +28,12 @@ final class StateAnnouncer: Sendable {
                 return ([AsyncStream<SessionState>.Continuation](), [@Sendable () -> Void]())
             }
             announced.state = state
+            // A guest who has linked a provider is the same user.
+            guard let last, state.userID == nil || state.userID != last.userID else {
+                return (Array(announced.watchers.values), [])
+            }
             defer { announced.endings = [:] }
-            return (Array(announced.watchers.values), last == nil ? [] : Array(announced.endings.values))
+            return (Array(announced.watchers.values), Array(announced.endings.values))
         }
         for ending in endings { ending() }
         for watcher in watchers { watcher.yield(state) }
@@ -55,7 +59,7 @@ final class StateAnnouncer: Sendable {
         let id = UUID()
         let isOver = lock.withLock {
             announced.endings[id] = ending
-            return announced.state != nil && announced.state != .signedIn(userID: userID)
+            return announced.state != nil && announced.state?.userID != userID
         }
         if isOver { ending() }
         return { [weak self] in self?.lock.withLock { _ = self?.announced.endings.removeValue(forKey: id) } }

@@ -33,7 +33,7 @@ extension Vestibule {
         var fields: [String: String] = parameters.merging([
             "response_type": "code", "client_id": clientID ?? "", "redirect_uri": redirectURI, "scope": Self.scope,
             "state": hosted.state, "nonce": hosted.nonce,
-            "code_challenge": Data(SHA256Digest.of(Data(hosted.verifier.utf8))).base64URL,
+            "code_challenge": Data(SHA256Digest.of(Array(hosted.verifier.utf8))).base64URL,
             "code_challenge_method": "S256",
         ]) { _, own in own }
         if let provider { fields["idp"] = provider }

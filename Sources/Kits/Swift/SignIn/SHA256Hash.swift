@@ -1,43 +1,70 @@
-/// SHA-256 (FIPS 180-4 section 6.2) of short messages. Platforms have a faster one; Linux has none without a dependency.
+/// SHA-256 (FIPS 180-4 section 6.2) of short messages. Apple's platforms have a faster one; Linux has none without a dependency.
 package enum SHA256Hash {
     private static let blockBytes = 64
+    private static let start: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
 
     package static func digest(_ message: [UInt8]) -> [UInt8] {
-        var padded = message + [0x80]
-        padded += repeatElement(0, count: (blockBytes * 2 - 8 - padded.count % blockBytes) % blockBytes)
-        padded += withUnsafeBytes(of: UInt64(message.count * 8).bigEndian, Array.init)
-        var hash: [UInt32] = [
-            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-        ]
-        for start in stride(from: 0, to: padded.count, by: blockBytes) {
-            compress(padded[start..<start + blockBytes], into: &hash)
+        var padded = message
+        padded.append(0x80)
+        while padded.count % blockBytes != blockBytes - 8 { padded.append(0) }
+        for shift in 1...8 { padded.append(UInt8(truncatingIfNeeded: (message.count * 8) >> (64 - shift * 8))) }
+        var hash = start
+        // One for all blocks: a proof of work takes many hashes.
+        var words = [UInt32](repeating: 0, count: 64)
+        padded.withUnsafeBufferPointer { bytes in
+            words.withUnsafeMutableBufferPointer { words in
+                hash.withUnsafeMutableBufferPointer { hash in
+                    constants.withUnsafeBufferPointer { constants in
+                        for start in stride(from: 0, to: bytes.count, by: blockBytes) {
+                            schedule(bytes, start, into: words)
+                            compress(words, constants, into: hash)
+                        }
+                    }
+                }
+            }
         }
-        return hash.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+        return (0..<32).map { UInt8(truncatingIfNeeded: hash[$0 / 4] >> UInt32(24 - $0 % 4 * 8)) }
     }
 
-    private static func compress(_ block: ArraySlice<UInt8>, into hash: inout [UInt32]) {
-        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
-            block[index..<index + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    private static func schedule(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ start: Int,
+        into words: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        for index in 0..<16 {
+            var word: UInt32 = 0
+            for place in start + index * 4..<start + index * 4 + 4 { word = word << 8 | UInt32(bytes[place]) }
+            words[index] = word
         }
         for index in 16..<64 {
-            let first = rotated(words[index - 15], 7) ^ rotated(words[index - 15], 18) ^ words[index - 15] >> 3
-            let second = rotated(words[index - 2], 17) ^ rotated(words[index - 2], 19) ^ words[index - 2] >> 10
-            words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
+            let (early, late) = (words[index - 15], words[index - 2])
+            let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
+            let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
         }
-        var state = hash
-        for index in 0..<64 {
-            let first = rotated(state[4], 6) ^ rotated(state[4], 11) ^ rotated(state[4], 25)
-            let choice = state[4] & state[5] ^ ~state[4] & state[6]
-            let sum = state[7] &+ first &+ choice &+ constants[index] &+ words[index]
-            let second = rotated(state[0], 2) ^ rotated(state[0], 13) ^ rotated(state[0], 22)
-            let majority = state[0] & state[1] ^ state[0] & state[2] ^ state[1] & state[2]
-            state = [sum &+ second &+ majority] + state[0..<7]
-            state[4] = state[4] &+ sum
-        }
-        for index in 0..<8 { hash[index] = hash[index] &+ state[index] }
     }
 
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    private static func compress(
+        _ words: UnsafeMutableBufferPointer<UInt32>,
+        _ constants: UnsafeBufferPointer<UInt32>,
+        into hash: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
+        var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
+        for index in 0..<64 {
+            let first = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+            let sum = h &+ first &+ (e & f ^ ~e & g) &+ constants[index] &+ words[index]
+            let second = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
+            let majority = a & b ^ a & c ^ b & c
+            (h, g, f, e) = (g, f, e, d &+ sum)
+            (d, c, b, a) = (c, b, a, sum &+ second &+ majority)
+        }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= word }
+    }
+
+    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
 
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,

@@ -20,7 +20,7 @@ public struct SignInNonce: Sendable, Hashable {
     /// What Apple gets (`ASAuthorizationOpenIDRequest.nonce`): the SHA-256 in lowercase hexadecimal. Google and others get the same, or
     /// ``raw``, as the server is configured.
     public var sha256: String {
-        SHA256Digest.of(Data(raw.utf8)).hexadecimal
+        SHA256Digest.of(Array(raw.utf8)).hexadecimal
     }
 }
 
@@ -34,11 +34,11 @@ enum RandomText {
 
 /// SHA-256 by the platform, or where that has none, as on Linux, by the kit.
 enum SHA256Digest {
-    static func of(_ data: Data) -> [UInt8] {
+    static func of(_ message: [UInt8]) -> [UInt8] {
         #if canImport(CryptoKit)
-        Array(SHA256.hash(data: data))
+        Array(SHA256.hash(data: message))
         #else
-        SHA256Hash.digest(Array(data))
+        SHA256Hash.digest(message)
         #endif
     }
 }

@@ -32,15 +32,20 @@ extension Vestibule {
             var json = credentials.message
             json.set("deviceName", deviceName)
             if !createsAccount { json.members["create"] = .bool(false) }
-            let message = json
-            // The server answers the same credentials within a minute with the same session.
-            let response = try await send(true, deadline) { timeout in
-                let response = try await wire.call(.signInWithProvider, message, token: nil, timeout: timeout)
-                _ = try keeper.server.tokens(response.object("tokens"))
-                return response
-            }
+            let response = try await open(.signInWithProvider, json, deadline)
             try await keeper.begin(try keeper.server.tokens(response.object("tokens")), sent: name)
             return Self.signIn(response)
+        }
+    }
+
+    /// Calls a method that opens a session, or that such a one needs. The server answers the same credentials within a minute with the same
+    /// session, so it is repeated.
+    @inline(never)
+    func open(_ method: CallMethod, _ message: JSONObject, _ deadline: Deadline) async throws -> JSONObject {
+        try await send(true, deadline) { timeout in
+            let response = try await wire.call(method, message, token: nil, timeout: timeout)
+            if method != .createGuestChallenge { _ = try keeper.server.tokens(response.object("tokens")) }
+            return response
         }
     }
 
@@ -55,7 +60,7 @@ extension Vestibule {
         return (credentials, kept)
     }
 
-    private static func signIn(_ json: JSONObject) -> SignIn {
+    static func signIn(_ json: JSONObject) -> SignIn {
         let response = SignInWithProviderResponse(json: json)
         let name = response.suggestedDisplayName
         return SignIn(

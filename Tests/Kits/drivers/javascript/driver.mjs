@@ -89,6 +89,9 @@ const call = (kit, method, request, options) => (OWN[method] ?? ((kit) => kit.ca
 
 const operations = {
   signIn: ({ kit }, { credentials }, options) => kit.signIn(credentials, options),
+  signInAsGuest: ({ kit }, { deviceName }, options) => kit.signInAsGuest(deviceName, options),
+  keptGuest: async ({ kit }) => ({ userId: await kit.keptGuest() }),
+  absorbGuest: async ({ kit }, { guest }, options) => (await kit.absorbGuest(guest, options), {}),
   state: ({ kit }) => kit.state(),
   token: async ({ kit }, _, options) => ({ token: await kit.accessToken(options) }),
   refresh: async ({ kit }, _, options) => ({ token: await kit.refresh(options) }),

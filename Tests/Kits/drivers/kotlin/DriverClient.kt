@@ -17,21 +17,26 @@ import vestibule.CallOptions
 import vestibule.Clock
 import vestibule.Credentials
 import vestibule.FileStore
+import vestibule.GuestOutcome
 import vestibule.JSONObject
 import vestibule.Methods
 import vestibule.SessionState
+import vestibule.SignInResult
 import vestibule.SocketTransport
 import vestibule.Vestibule
 import vestibule.VestibuleException
 import vestibule.WatchGroupsResponse
+import vestibule.absorbGuest
 import vestibule.beginSignIn
 import vestibule.child
 import vestibule.events
 import vestibule.finishSignIn
+import vestibule.keptGuest
 import vestibule.linkProvider
 import vestibule.number
 import vestibule.present
 import vestibule.signIn
+import vestibule.signInAsGuest
 import vestibule.text
 
 /** A client of the kit, as it was opened. */
@@ -81,6 +86,12 @@ internal class DriverClient(private val name: String, request: JSONObject, priva
     suspend fun serve(op: String?, request: JSONObject): JSONObject = when (op) {
         "state" -> state()
         "signIn" -> signIn(request)
+        "signInAsGuest" -> client.signInAsGuest(request.text("deviceName"), options(request)).json
+        "keptGuest" -> present("userId" to client.keptGuest())
+        "absorbGuest" -> {
+            client.absorbGuest(if (request.text("guest") == "drop") GuestOutcome.DROP else GuestOutcome.MERGE, options(request))
+            emptyMap()
+        }
         "token" -> mapOf("token" to client.accessToken(options = options(request)))
         "refresh" -> mapOf("token" to client.refresh(options(request)))
         "call" -> call(request)
@@ -98,14 +109,13 @@ internal class DriverClient(private val name: String, request: JSONObject, priva
 
     private val SessionState.json: JSONObject
         get() = when (this) {
-            is SessionState.SignedIn -> mapOf("state" to "signedIn", "userId" to userId)
+            is SessionState.SignedIn -> present("state" to "signedIn", "userId" to userId, "isGuest" to true.takeIf { isGuest })
             is SessionState.SignedOut -> mapOf("state" to "signedOut")
         }
 
-    private suspend fun signIn(request: JSONObject): JSONObject {
-        val result = client.signIn(credentials(request), options(request))
-        return mapOf("userId" to result.userId, "isNewUser" to result.isNewUser)
-    }
+    private suspend fun signIn(request: JSONObject): JSONObject = client.signIn(credentials(request), options(request)).json
+
+    private val SignInResult.json: JSONObject get() = mapOf("userId" to userId, "isNewUser" to isNewUser)
 
     private fun credentials(request: JSONObject): Credentials {
         val members = request.child("credentials").orEmpty()

@@ -88,7 +88,8 @@ final class DrivenClient: Sendable {
 
     private func state() async throws -> JSONObject {
         switch try await kit.state {
-        case .signedIn(let userID): JSONObject(["state": .text("signedIn"), "userId": .text(userID)])
+        case .signedIn(let userID, let isGuest):
+            JSONObject(["state": .text("signedIn"), "userId": .text(userID), "isGuest": isGuest ? .bool(true) : .null])
         case .signedOut: JSONObject(["state": .text("signedOut")])
         }
     }
@@ -98,6 +99,13 @@ final class DrivenClient: Sendable {
         switch op {
         case "state": return try await state()
         case "signIn": return try await signIn(request, deadline)
+        case "signInAsGuest":
+            return Self.object(
+                of: try await kit.signInAsGuest(deviceName: request.text("deviceName"), deadline: deadline)
+            )
+        case "keptGuest": return JSONObject(["userId": try await kit.keptGuest.map { .text($0) } ?? .null])
+        case "absorbGuest":
+            try await kit.absorbGuest(request.text("guest") == "drop" ? .drop : .merge, deadline: deadline)
         case "token": return JSONObject(["token": .text(try await kit.accessToken(deadline: deadline))])
         case "refresh": return JSONObject(["token": .text(try await kit.refresh(deadline: deadline))])
         case "call": return try await call(request, deadline)
@@ -138,8 +146,11 @@ final class DrivenClient: Sendable {
             credentials.fullName = name.text("fullName")
             credentials.email = name.text("email")
         }
-        let signIn = try await kit.signIn(credentials, deadline: deadline)
-        return JSONObject(["userId": .text(signIn.userID), "isNewUser": .bool(signIn.isNewUser)])
+        return Self.object(of: try await kit.signIn(credentials, deadline: deadline))
+    }
+
+    private static func object(of signIn: SignIn) -> JSONObject {
+        JSONObject(["userId": .text(signIn.userID), "isNewUser": .bool(signIn.isNewUser)])
     }
 
     private static func credentials(_ json: JSONObject) -> Credentials {

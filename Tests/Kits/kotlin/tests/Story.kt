@@ -2,6 +2,7 @@ package vestibule.tests
 
 import java.io.File
 import java.net.URI
+import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.async
@@ -9,6 +10,7 @@ import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
@@ -20,6 +22,7 @@ import vestibule.FileStore
 import vestibule.GroupChangeKind
 import vestibule.GroupOpenness
 import vestibule.GroupRole
+import vestibule.GuestOutcome
 import vestibule.JSON
 import vestibule.JSONObject
 import vestibule.KitErrorCode
@@ -28,6 +31,7 @@ import vestibule.SignInNonce
 import vestibule.SessionState
 import vestibule.Vestibule
 import vestibule.VestibuleException
+import vestibule.absorbGuest
 import vestibule.account
 import vestibule.auth
 import vestibule.avatarUrl
@@ -37,10 +41,12 @@ import vestibule.removeAvatar
 import vestibule.events
 import vestibule.finishSignIn
 import vestibule.groups
+import vestibule.keptGuest
 import vestibule.keys
 import vestibule.linkProvider
 import vestibule.setAvatar
 import vestibule.signIn
+import vestibule.signInAsGuest
 import vestibule.text
 
 /**
@@ -62,7 +68,9 @@ internal class Story(private val url: String, private val folder: File, private 
         signOut(client)
         endElsewhere(client)
         hosted()
+        guestOfAnAccount(client)
         delete(client)
+        guestWhoStays(client)
         client.close()
     }
 
@@ -200,11 +208,37 @@ internal class Story(private val url: String, private val folder: File, private 
         check(client.state() == SessionState.SignedOut(null)) { "not signed out" }
     }
 
-    private suspend fun delete(client: Vestibule) {
+    /** A guest signs in to an account that there is, which absorbs the guest. */
+    private suspend fun guestOfAnAccount(client: Vestibule) {
+        val guest = client.signInAsGuest("Blue phone")
+        check(guest.isNewUser && (client.state() as SessionState.SignedIn).isGuest && client.account.getMe().isGuest) { "no guest" }
+        check(failure { client.signInAsGuest() }.code == KitErrorCode.SIGNED_IN) { "a guest in the place of one" }
+        val group = client.groups.createGroup(name = "Lunch")
+        val user = client.signIn(google())
+        check(!user.isNewUser && client.keptGuest() == guest.userId) { "the guest is lost" }
+        client.absorbGuest(GuestOutcome.MERGE)
+        check(client.keptGuest() == null) { "the guest is still kept" }
+        withTimeout(15.seconds) { while (client.groups.listGroups().groups.none { it.groupId == group.groupId }) delay(50.milliseconds) }
+        client.signOut()
+    }
+
+    /** A guest links a provider, and has a full account with the same id. */
+    private suspend fun guestWhoStays(client: Vestibule) {
+        val guest = client.signInAsGuest()
+        check(client.linkProvider(google()).map { it.provider } == listOf("google")) { "not linked" }
+        val state = client.state() as SessionState.SignedIn
+        check(state.userId == guest.userId && !state.isGuest && !client.account.getMe().isGuest) { "no full account" }
+        client.deleteAccount(google())
+    }
+
+    private fun google(): Credentials {
         val nonce = SignInNonce.create()
-        client.signIn(Credentials.google(ask("google", "nonce" to nonce.raw).text("idToken").orEmpty(), nonce))
-        val fresh = SignInNonce.create()
-        val deletion = client.deleteAccount(Credentials.google(ask("google", "nonce" to fresh.raw).text("idToken").orEmpty(), fresh))
+        return Credentials.google(ask("google", "nonce" to nonce.raw).text("idToken").orEmpty(), nonce)
+    }
+
+    private suspend fun delete(client: Vestibule) {
+        client.signIn(google())
+        val deletion = client.deleteAccount(google())
         check(deletion.deletesAt == null) { "only scheduled" }
         check(client.state() == SessionState.SignedOut(null)) { "not signed out" }
     }

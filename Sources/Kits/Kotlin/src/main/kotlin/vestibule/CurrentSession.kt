@@ -110,24 +110,31 @@ internal class CurrentSession(
     suspend fun refreshed(): StoredSession = refreshed(current())
 
     /**
-     * Begins with a new session in the place of the present one, which is ended.
+     * Begins with a new session in the place of the present one, which is ended, or kept if it is a guest's and the new one another user's.
+     * A guest replaces nobody.
      *
      * @param sent what a provider says once and the server has now.
      * @param replaced the session that was there when this one was requested, if it may only replace one of the same user.
+     * @return whether the new session has begun; else it is ended.
      */
-    suspend fun adopt(issued: IssuedSession, sent: PendingName? = null, replaced: StoredSession? = null) {
+    suspend fun adopt(issued: IssuedSession, sent: PendingName? = null, replaced: StoredSession? = null): Boolean {
         val next = issued.session
-        detached {
+        val hasBegun = detached {
             records.locked { record ->
                 val stored = record.session
-                if (replaced != null && stored?.userId != replaced.userId) {
-                    // Somebody else is signed in by now.
-                    records.write(record.copy(session = next).withoutSession().copy(session = stored))
-                    return@locked
-                }
                 // The same credentials within a minute open the same session, which may also be one that waits for its end.
                 val isSame = stored != null && (stored.refreshToken == next.refreshToken || stored.isOf(next))
-                val rest = if (isSame) record else record.withoutSession()
+                val isNeeded = if (next.isGuest) stored == null || isSame else replaced == null || stored?.userId == replaced.userId
+                if (!isNeeded) {
+                    // Somebody else is signed in by now.
+                    records.write(record.ending(next.signOut))
+                    return@locked false
+                }
+                val rest = when {
+                    isSame -> record
+                    stored != null && stored.isGuest && stored.userId != next.userId -> record.keepingGuest(stored)
+                    else -> record.withoutSession()
+                }
                 records.write(
                     rest.copy(
                         session = next.copy(others = if (isSame) stored?.others.orEmpty() else emptyMap()),
@@ -137,10 +144,15 @@ internal class CurrentSession(
                     ),
                 )
                 receipt = Receipt(next.accessToken, issued.requestedAt)
+                true
             }
         }
         pendingSignOuts.send()
+        return hasBegun
     }
+
+    /** What becomes of a guest that was kept is decided. Another one by now stays. */
+    suspend fun forget(guest: KeptGuest): Unit = records.locked { if (it.guest == guest) records.write(it.copy(guest = null)) }
 
     /** The server has what a provider says once. */
     suspend fun forget(sent: PendingName) {
@@ -161,7 +173,9 @@ internal class CurrentSession(
     suspend fun signOut() {
         val leaving = synchronized(mutable) {
             leaving?.takeIf { it.isActive } ?: scope.async {
-                records.locked { if (it.session != null || it.endedCode != null) records.write(it.withoutSession().copy(endedCode = null)) }
+                records.locked {
+                    if (it.session != null || it.endedCode != null || it.guest != null) records.write(it.withoutUser())
+                }
                 sendSignOuts()
             }.also {
                 leaving = it
@@ -179,7 +193,7 @@ internal class CurrentSession(
         records.locked { record ->
             val stored = record.session ?: return@locked
             if (stored.accessToken == session.accessToken || stored.isOf(session)) {
-                records.write(record.copy(session = null, endedCode = null))
+                records.write(record.copy(session = null).withoutUser())
             }
         }
     }
@@ -257,7 +271,7 @@ internal class CurrentSession(
             throw error
         }
         // A token that isn't stored is not used: after a crash the old one is sent again, which the server allows.
-        val next = issued.session.copy(others = session.others)
+        val next = issued.session.copy(isGuest = session.isGuest, others = session.others)
         records.write(record.copy(session = next))
         receipt = Receipt(next.accessToken, issued.requestedAt)
         return next

@@ -17,6 +17,7 @@ internal data class SessionRecord(
     val endedCode: String? = null,
     /** Sessions that the server must still end. */
     val signOuts: List<PendingSignOut> = emptyList(),
+    val guest: KeptGuest? = null,
     val pendingName: PendingName? = null,
     /** Sign-ins by the page that have begun, the latest last. */
     val hosted: List<HostedSignIn> = emptyList(),
@@ -26,8 +27,20 @@ internal data class SessionRecord(
     override fun toString(): String = "SessionRecord($generation)"
 
     /** The record with a session to be ended in the place of the present one. */
-    fun withoutSession(): SessionRecord =
-        copy(session = null, signOuts = (signOuts + listOfNotNull(session?.signOut)).distinct().takeLast(SIGN_OUTS_MAX))
+    fun withoutSession(): SessionRecord = copy(session = null).ending(session?.signOut)
+
+    /** The record with nobody in it: the user has left, and nobody comes back for the guest that is kept. */
+    fun withoutUser(): SessionRecord = withoutSession().copy(endedCode = null).withoutGuest()
+
+    /** The record with the guest that is kept to be ended. */
+    fun withoutGuest(): SessionRecord = copy(guest = null).ending(guest?.let { PendingSignOut(it.refreshToken, null) })
+
+    /** The record without the session of a guest, who is kept: only by the token can the account of the next session absorb it. */
+    fun keepingGuest(guest: StoredSession): SessionRecord = copy(session = null, guest = KeptGuest(guest.refreshToken, guest.userId))
+
+    /** The record with a session that the server must end. */
+    fun ending(signOut: PendingSignOut?): SessionRecord =
+        copy(signOuts = (signOuts + listOfNotNull(signOut)).distinct().takeLast(SIGN_OUTS_MAX))
 
     /** The record with a sign-in by the page that begins. */
     fun beginning(signIn: HostedSignIn): SessionRecord = copy(hosted = (hosted + signIn).takeLast(HOSTED_MAX))
@@ -48,14 +61,14 @@ internal data class SessionRecord(
             "signOuts" to signOuts.map { it.json },
             "pendingName" to pendingName?.json,
             "hosted" to hosted.map { it.json },
-        ),
+        ) + present("guest" to guest?.json),
     )
 
     companion object {
         private const val VERSION = 1
         private const val SIGN_OUTS_MAX = 8
         private const val HOSTED_MAX = 4
-        private val MEMBERS = setOf("version", "generation", "session", "ended", "signOuts", "pendingName", "hosted")
+        private val MEMBERS = setOf("version", "generation", "session", "ended", "signOuts", "guest", "pendingName", "hosted")
 
         @Throws(UnreadableRecordException::class, LaterRecordException::class)
         fun read(text: String): SessionRecord {
@@ -72,6 +85,7 @@ internal data class SessionRecord(
                 json.child("session")?.let(StoredSession::read),
                 json.child("ended")?.text("code"),
                 json.children("signOuts").mapNotNull(PendingSignOut::read),
+                json.child("guest")?.let(KeptGuest::read),
                 json.child("pendingName")?.let(PendingName::read),
                 json.children("hosted").mapNotNull(HostedSignIn::read),
                 json - MEMBERS,
@@ -96,6 +110,8 @@ internal data class StoredSession(
     val lifetimeSeconds: Long,
     /** What the user's clock showed when the tokens were requested. */
     val receivedAt: Long,
+    /** Whether it is a guest's, whose account no provider opens: with its tokens the account is lost. */
+    val isGuest: Boolean = false,
     /** Members that a later version has added. */
     val others: JSONObject = emptyMap(),
 ) {
@@ -110,11 +126,12 @@ internal data class StoredSession(
         get() = others + present(
             "accessToken" to accessToken, "refreshToken" to refreshToken, "idToken" to idToken, "userId" to userId,
             "sessionId" to sessionId, "clientId" to clientId, "lifetimeSeconds" to lifetimeSeconds, "receivedAt" to receivedAt,
+            "isGuest" to true.takeIf { isGuest },
         )
 
     companion object {
         private val MEMBERS = setOf(
-            "accessToken", "refreshToken", "idToken", "userId", "sessionId", "clientId", "lifetimeSeconds", "receivedAt")
+            "accessToken", "refreshToken", "idToken", "userId", "sessionId", "clientId", "lifetimeSeconds", "receivedAt", "isGuest")
 
         @Throws(UnreadableRecordException::class)
         fun read(json: JSONObject): StoredSession {
@@ -122,8 +139,21 @@ internal data class StoredSession(
             return StoredSession(
                 required("accessToken"), required("refreshToken"), json.text("idToken"), required("userId"),
                 required("sessionId"), json.text("clientId"), json.number("lifetimeSeconds") ?: 0, json.number("receivedAt") ?: 0,
-                json - MEMBERS,
+                json["isGuest"] == true, json - MEMBERS,
             )
+        }
+    }
+}
+
+/** A guest who has signed in to an account, until the app has decided what becomes of the guest's. */
+internal data class KeptGuest(val refreshToken: String, val userId: String) {
+    override fun toString(): String = "KeptGuest($userId)"
+
+    val json: JSONObject get() = present("refreshToken" to refreshToken, "userId" to userId)
+
+    companion object {
+        fun read(json: JSONObject): KeptGuest? {
+            return KeptGuest(json.text("refreshToken") ?: return null, json.text("userId") ?: return null)
         }
     }
 }

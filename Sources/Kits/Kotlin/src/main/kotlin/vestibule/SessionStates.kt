@@ -14,6 +14,8 @@ public sealed class SessionState {
         public val userId: String,
         /** The session's id, a UUID; empty if the server didn't say it. */
         public val sessionId: String,
+        /** Whether the user is a guest: see [signInAsGuest]. */
+        public val isGuest: Boolean = false,
     ) : SessionState()
 
     /** Nobody is signed in. */
@@ -48,7 +50,7 @@ internal class SessionStates {
 
     /** Emits the state of a record if it differs from the last one. */
     private fun observe(record: SessionRecord) {
-        val next = record.session?.let { SessionState.SignedIn(it.userId, it.sessionId) } ?: SessionState.SignedOut(record.endedCode)
+        val next = record.session?.let { SessionState.SignedIn(it.userId, it.sessionId, it.isGuest) } ?: SessionState.SignedOut(record.endedCode)
         val last = state
         // Once the app has the reason, it is removed from the record: no change.
         if (next == last || (last is SessionState.SignedOut && next == SessionState.SignedOut(null))) return

@@ -25,7 +25,8 @@ public class AccountDeletion(
 )
 
 /**
- * Signs the user in with what a provider gave the app. A session that there was is replaced, and ended at the server.
+ * Signs the user in with what a provider gave the app. A session that there was is replaced, and ended at the server; a guest's is kept
+ * for [absorbGuest].
  *
  * @throws VestibuleException such as `ACCOUNT_NOT_FOUND` if [Credentials.create] is false and the user is new.
  */
@@ -56,7 +57,7 @@ public suspend fun Vestibule.signIn(credentials: Credentials, options: CallOptio
     }
 
 /**
- * Links another provider to the user's account, who can then sign in by it.
+ * Links another provider to the user's account, who can then sign in by it. A guest's account becomes a full one by it.
  *
  * @return the providers of the account.
  * @throws VestibuleException such as `RECENT_SIGN_IN_REQUIRED`: sign in again, then link.

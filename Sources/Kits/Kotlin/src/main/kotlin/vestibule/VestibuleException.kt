@@ -94,6 +94,8 @@ public class VestibuleException(
 
         fun signedOut() = VestibuleException(KitErrorCode.SIGNED_OUT, "Nobody is signed in.", ErrorAction.SIGN_IN_AGAIN)
 
+        fun signedIn() = VestibuleException(KitErrorCode.SIGNED_IN, "Somebody is signed in.", ErrorAction.SHOW)
+
         /** The reason for which the session has ended. */
         fun ended(code: String) = VestibuleException(
             code, "The session has ended.", errorTable[code]?.action ?: ErrorAction.SIGN_IN_AGAIN, errorTable[code]?.status)
@@ -119,6 +121,9 @@ public object KitErrorCode {
 
     /** There is no session, or no longer that of the user for whom a call began. */
     public const val SIGNED_OUT: String = "SIGNED_OUT"
+
+    /** Somebody is signed in, so that nobody can become a guest. */
+    public const val SIGNED_IN: String = "SIGNED_IN"
 
     /** Something else than the server answered, such as the page of a network that wants a sign-in, or the answer can't be read. */
     public const val BAD_RESPONSE: String = "BAD_RESPONSE"
