@@ -238,8 +238,12 @@ private class SocketExchange(
         throw failure ?: IOException("no address")
     }
 
-    /** 0 would mean forever. */
-    private fun milliseconds(duration: Duration): Int = duration.inWholeMilliseconds.coerceIn(1, Int.MAX_VALUE.toLong()).toInt()
+    /**
+     * A socket's timeout for what a deadline leaves. 0 would mean forever. It comes after the deadline, which would otherwise be a failure
+     * of the network to the caller.
+     */
+    private fun milliseconds(duration: Duration): Int =
+        (duration.inWholeMilliseconds + BEHIND_DEADLINE).coerceIn(1, Int.MAX_VALUE.toLong()).toInt()
 
     /** Does blocking work on another thread. On cancellation the caller goes on at once, and the connection is closed. */
     private suspend fun <T> blocking(work: () -> T): T = suspendCancellableCoroutine { continuation ->
@@ -251,6 +255,8 @@ private class SocketExchange(
     }
 
     private companion object {
+        /** In milliseconds. */
+        const val BEHIND_DEADLINE = 100L
         val IO = Dispatchers.IO.asExecutor()
     }
 }
