@@ -97,6 +97,14 @@ def test_help_lists_every_key(command):
         assert kind and re.match(r"default .|required$|optional$", default)
 
 
+@pytest.mark.parametrize("name", ["vestibule", "identity", "profile", "invites", "gateway", "simulator"])
+def test_each_program_has_a_version(name):
+    result = run((name, "--version"))
+    assert result.returncode == 0 and result.stderr == ""
+    version, mode = re.fullmatch(rf"{name} (\S+) \((debug|release)\)\n", result.stdout).groups()
+    assert version == "unreleased" or f"## {version} - " in (ROOT / "CHANGELOG.md").read_text(), (version, mode)
+
+
 @pytest.mark.parametrize("command", KEYS, ids=" ".join)
 def test_errors_are_reported_together(command, tmp_path):
     told = told_keys(run((*command, "--help")).stdout)

@@ -10,6 +10,7 @@ struct VestibuleCommand: AsyncParsableCommand {
         commandName: "vestibule",
         abstract: "Runs all of Vestibule on one machine, for development; prepares and operates a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
+        version: ProgramVersion.text(of: "vestibule"),
         subcommands: [
             Run.self, RunDemo.self, RunLoad.self, Check.self, Clients.self, Providers.self, Sessions.self, Work.self,
             Account.self,
