@@ -233,7 +233,7 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
-        library("ServiceStore", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
+        library("ServiceStore", ["API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
         library(
             "ServiceModels",
             ["API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore", logging, protobuf]
@@ -484,7 +484,7 @@ let package = Package(
         tests(
             "ServiceStoreTests",
             [
-                "API", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "API", "Models", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
                 "TestCertificates", "TestDatabases", "TestWaits", lifecycle, logging, protobuf, tracing,
             ]
         ),
