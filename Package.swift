@@ -554,7 +554,7 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "ServiceKit", httpTypes,
+                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "RPCTransport", "ServiceKit", httpTypes,
                 logging,
             ]
         ),

@@ -96,6 +96,11 @@ public final class PostgresClient: Service {
         }
     }
 
+    /// One round trip to the server: whether it answers.
+    public func ping(deadline: Deadline? = nil) async throws(PostgresError) {
+        _ = try await query("SELECT 1", deadline: deadline)
+    }
+
     /// Runs a statement that only reads.
     ///
     /// The reads of one loop turn are sent together. A read is sent again if another one's failure or a lost connection took

@@ -224,7 +224,7 @@ extension ServerTests {
                     change(&$0)
                     $0.waitLimit = .milliseconds(200)
                 }) { client, _ in
-                    let error = await postgresError { try await client.query("SELECT 1") }
+                    let error = await postgresError { try await client.ping() }
                     guard case .unavailable(let reason) = error else { throw error ?? .closed }
                     #expect(!reason.isEmpty)
                 }
@@ -246,7 +246,7 @@ extension ServerTests {
             guard case .closed = error else { throw error ?? .closed }
 
             var forgotten: PostgresClient? = PostgresClient(PostgresConfiguration(database), group: group)
-            try await forgotten?.query("SELECT 1")
+            try await forgotten?.ping()
             forgotten = nil
             try await Task.sleep(for: .milliseconds(100))
             let sessions = try database.cluster.runSQL(

@@ -155,7 +155,7 @@ extension ServerTests {
         {
             try await withClient(bootstrapSQL: table, configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 // Connects, which may take longer than the deadlines below.
-                try await client.query("SELECT 1")
+                try await client.ping()
                 let error = await postgresError {
                     try await client.withTransaction(deadline: .after(.milliseconds(150))) { transaction in
                         try await transaction.execute("INSERT INTO t VALUES (1)")

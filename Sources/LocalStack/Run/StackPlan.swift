@@ -15,8 +15,7 @@ struct StackPlan: Sendable {
     let programs: [PlannedProgram]
     private let configuration: Configuration
     private let inherited: [String: String]
-    /// Those of the configuration file, which the programs read themselves.
-    let configurationEntries: [String: String]
+    private let configurationPath: String?
     private let folder: StackFolder
 
     init(
@@ -30,7 +29,7 @@ struct StackPlan: Sendable {
         var inherited = environment
         if let path = configurationPath { inherited["VESTIBULE_CONFIG"] = Self.absolute(path) }
         self.inherited = inherited
-        configurationEntries = try Configuration.entries(path: configurationPath, environment: environment).entries
+        self.configurationPath = configurationPath
         let programFolder = try ProgramFolder.path(configured: configuration[StackKeys.programs])
         var programs = [
             PlannedProgram(
@@ -128,6 +127,11 @@ struct StackPlan: Sendable {
         }
         let missing = defaults.filter { !configuration.isGiven($0.key) }
         return inherited.merging(missing) { _, ours in ours }.merging(forced) { _, ours in ours }
+    }
+
+    /// What is in the configuration file, which the programs read themselves.
+    func configurationEntries() throws -> [String: String] {
+        try Configuration.entries(path: configurationPath, environment: inherited).entries
     }
 
     /// The content of the providers file. Apple or Google is left out if the developer's variables configure it.

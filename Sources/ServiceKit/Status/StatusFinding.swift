@@ -28,7 +28,7 @@ extension StatusFinding {
     ///
     /// - Parameter now: in seconds since 1970.
     public static func findings(_ programs: [ProgramStatus], now: Double) -> [StatusFinding] {
-        var findings = programs.flatMap { findings($0, now: now) }
+        var findings = programs.flatMap { Self.findings($0, now: now) }
         let versions = Set(programs.compactMap(\.version))
         if versions.count > 1 {
             findings.append(

@@ -1,7 +1,7 @@
 import Logging
 import Models
 import Postgres
-import RPCTransport
+import RPC
 import ServiceKit
 import Synchronization
 

@@ -12,10 +12,12 @@ import Testing
 
 struct DatabaseWatchTests {
     /// A database, and a client of it as a service has it.
-    private func withDatabase(_ body: (TestDatabase, PostgresClient) async throws -> Void) async throws {
+    private func withDatabase(_ body: (PostgresClient) async throws -> Void) async throws {
         let facts = try await TestDatabase.fresh()
+        var configuration = facts.configuration
+        configuration.connectionsPerLoop = 1
         try await withEventLoopGroup(loopCount: 1, name: "test") { group in
-            try await withPostgresClient(facts.configuration, group: group) { try await body(facts, $0) }
+            try await withPostgresClient(configuration, group: group) { try await body($0) }
         }
     }
 
@@ -37,7 +39,7 @@ struct DatabaseWatchTests {
         offset: Double,
         isRejected: Bool
     ) async throws {
-        try await withDatabase { _, database in
+        try await withDatabase { database in
             let clock = WallClock { WallClock.system.nowMilliseconds - Int64(offset * 1000) }
             guard case .clock(let seen)? = try await fault(of: watch(database, clock: clock)) else {
                 return #expect(!isRejected)
@@ -48,7 +50,7 @@ struct DatabaseWatchTests {
     }
 
     @Test func `A clock that is set while the program runs doesn't end it`() async throws {
-        try await withDatabase { _, database in
+        try await withDatabase { database in
             let offset = Mutex<Int64>(0)
             let watch = watch(
                 database,
@@ -68,28 +70,19 @@ struct DatabaseWatchTests {
     }
 
     @Test func `A database that only reads isn't ready, and is again when it takes writes`() async throws {
-        try await withDatabase { facts, database in
+        try await withDatabase { database in
             let watch = watch(database)
             #expect(try await fault(of: watch) == nil)
-            try facts.cluster.runSQL("ALTER ROLE \(facts.user) SET default_transaction_read_only = on;")
-            // The setting is read by new connections.
-            try facts.cluster.runSQL(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '\(facts.user)';"
-            )
-            var seen: DatabaseFault?
-            for _ in 0..<100 where seen == nil { seen = try? await fault(of: watch) }
-            #expect(seen == .readOnly)
-            try facts.cluster.runSQL("ALTER ROLE \(facts.user) RESET default_transaction_read_only;")
-            try facts.cluster.runSQL(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '\(facts.user)';"
-            )
-            for _ in 0..<100 where seen != nil { seen = (try? await fault(of: watch)) ?? nil }
-            #expect(seen == nil)
+            // As `ALTER SYSTEM` does to sessions that there are; new ones would not be begun (`target_session_attrs`).
+            try await database.query("SET default_transaction_read_only = on")
+            #expect(try await fault(of: watch) == .readOnly)
+            try await database.query("SET default_transaction_read_only = off")
+            #expect(try await fault(of: watch) == nil)
         }
     }
 
     @Test func `A refused write is counted, and has a write tried`() async throws {
-        try await withDatabase { _, database in
+        try await withDatabase { database in
             let watch = watch(database)
             #expect(try await fault(of: watch) == nil)
             let full: Query = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
