@@ -233,7 +233,10 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
-        library("ServiceStore", ["API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
+        library(
+            "ServiceStore",
+            ["API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]
+        ),
         library(
             "ServiceModels",
             ["API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore", logging, protobuf]
@@ -554,7 +557,8 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "RPCTransport", "ServiceKit", httpTypes,
+                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "RPCTransport", "ServiceKit",
+                httpTypes,
                 logging,
             ]
         ),

@@ -40,4 +40,5 @@ public enum OperatorEnvironment {
         if try !FileBytes.create(path, mode: 0o600, { bytes }) { try FileBytes.rewrite(path, mode: 0o600, bytes) }
     }
 
-    private static let runPrefix = "\(ConfigurationNames.prefix)RUN_"}
+    private static let runPrefix = "\(ConfigurationNames.prefix)RUN_"
+}

@@ -203,7 +203,8 @@ def test_an_account_is_deleted_for_good(stack, member):
     (deleted,) = [event for event in events(stack, member.user_id) if event["kind"] == "account_deleted"]
     assert json.loads(deleted["details_json"]) == {"by": "operator"}
     process_table.wait_until(
-        lambda: account(stack, "trace", member.user_id).returncode == 0, 15, "all services to have deleted what they had")
+        lambda: account(stack, "trace", member.user_id, "--config", str(stack.folder / "operator.env")).returncode == 0, 15,
+        "all services to have deleted what they had")
     missing = account(stack, "delete", str(uuid.uuid4()), "--confirm")
     assert missing.returncode == 1 and "ACCOUNT_NOT_FOUND" in missing.stderr
     # The person is somebody new.

@@ -20,7 +20,8 @@ struct Account: ParsableCommand {
             \(OperatorKeys.help)
             """,
         subcommands: [
-            Find.self, Block.self, Unblock.self, Delete.self, Open.self, EndSessions.self, ReleasePhone.self, Disputes.self,
+            Find.self, Block.self, Unblock.self, Delete.self, Open.self, EndSessions.self, ReleasePhone.self,
+            Disputes.self,
             Events.self,
             Trace.self,
             Export.self,

@@ -33,7 +33,8 @@ public struct ProgramStatus: Sendable, Hashable {
         let rpc = reading.all("vestibule_rpc_server_calls_total").filter { $0.labels["method"] != "other" }
         let http = reading.all("vestibule_http_requests_total")
         let failed =
-            rpc.filter { failures.contains($0.labels["code"] ?? "") } + http.filter { $0.labels["status"]?.first == "5" }
+            rpc.filter { failures.contains($0.labels["code"] ?? "") }
+            + http.filter { $0.labels["status"]?.first == "5" }
         return ((rpc + http).map(\.value).reduce(0, +), failed.map(\.value).reduce(0, +))
     }
 

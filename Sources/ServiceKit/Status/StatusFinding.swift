@@ -35,7 +35,8 @@ extension StatusFinding {
                 StatusFinding(
                     severity: .warning,
                     subject: "all",
-                    text: "several versions run: \(versions.sorted().joined(separator: ", ")); finish the upgrade, or go back"
+                    text: "several versions run: \(versions.sorted().joined(separator: ", ")); "
+                        + "finish the upgrade, or go back"
                 )
             )
         }
@@ -45,7 +46,8 @@ extension StatusFinding {
     private static func findings(_ program: ProgramStatus, now: Double) -> [StatusFinding] {
         let subject = "\(program.program) at \(program.address)"
         guard let reading = program.reading else {
-            let text = "does not answer: it isn't running, or VESTIBULE_\(program.program.uppercased())_METRICS_LISTEN is another address"
+            let key = SharedKeys.metricsListen(program: program.program).name
+            let text = "does not answer: it isn't running, or \(key) is another address"
             return [StatusFinding(severity: .failure, subject: subject, text: text)]
         }
         var findings: [StatusFinding] = []
@@ -84,7 +86,9 @@ extension StatusFinding {
         var findings: [StatusFinding] = []
         for sample in reading.all("vestibule_work_parked") where sample.value > 0 {
             let queue = sample.labels["queue"] ?? ""
-            let text = "\(Int(sample.value)) items of \(queue) failed for good; `vestibule work list --queue \(queue)` shows them"
+            let text =
+                "\(Int(sample.value)) items of \(queue) failed for good; "
+                + "`vestibule work list --queue \(queue)` shows them"
             findings.append(StatusFinding(severity: .warning, subject: subject, text: text))
         }
         for sample in reading.all("vestibule_work_oldest_age_seconds") where sample.value > workAgeMax {

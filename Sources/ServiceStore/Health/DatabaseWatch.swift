@@ -44,7 +44,8 @@ final class DatabaseWatch: Sendable {
                 "the database has another timeline: a standby was promoted, or a backup was restored",
                 metadata: [
                     "former": "\(former)", "timeline": "\(timeline)",
-                    "advice": "unless each commit was confirmed by the standby, end the sessions: vestibule sessions end --help",
+                    "advice":
+                        "unless the standby confirmed each commit, end the sessions: vestibule sessions end --help",
                 ]
             )
         }

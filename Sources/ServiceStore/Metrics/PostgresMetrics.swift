@@ -60,7 +60,7 @@ struct PostgresMetrics: MetricsSource {
         text.family(
             "vestibule_postgres_refused_writes_total",
             .counter,
-            help: "Statements and transactions that PostgreSQL has undone because its disk is full or it takes no writes.",
+            help: "Statements that PostgreSQL has undone because its disk is full or it takes no writes.",
             [
                 ([("reason", "disk_full")], Double(refusedWrites.diskFull)),
                 ([("reason", "read_only")], Double(refusedWrites.readOnly)),

@@ -21,7 +21,9 @@ struct MetricsReadingTests {
         #expect(reading.value("many_total") == nil)
     }
 
-    @Test(arguments: ["name", "name{", "name{a", "name{a=", "name{a=\"", "name{a=\"b\\", "name{a=\"b\"", "name x", " 1", "{} 1", ""])
+    @Test(arguments: [
+        "name", "name{", "name{a", "name{a=", "name{a=\"", "name{a=\"b\\", "name{a=\"b\"", "name x", " 1", "{} 1", "",
+    ])
     func `A line that is cut or foreign is left out`(line: String) {
         let reading = MetricsReading(text: "\(line)\nafter 1")
         #expect(reading.value("after") == 1)

@@ -51,7 +51,8 @@ struct StatusFindingTests {
         ("1801000000", "1800500000", .warning, "ends in 5 days"),
         ("1801000000", "1799999999", .failure, "has ended"),
     ])
-    func `Each fault is found`(healthy: String, faulty: String, severity: StatusFinding.Severity, words: String) throws {
+    func `Each fault is found`(healthy: String, faulty: String, severity: StatusFinding.Severity, words: String) throws
+    {
         let text = Self.well.replacing(healthy, with: faulty)
         #expect(text != Self.well)
         let found = findings(text)

@@ -44,7 +44,12 @@ struct Status: ParsableCommand {
     }
 
     @OptionGroup var file: ConfigurationFileOption
-    @Option(help: ArgumentHelp("Where a program's metrics are, such as identity=identity:9464; repeat it.", valueName: "program=host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Where a program's metrics are, such as identity=identity:9464; repeat it.",
+            valueName: "program=host:port"
+        )
+    )
     var target: [Target] = []
     @Flag(help: "Show it again every two seconds, until Ctrl-C.")
     var watch = false

@@ -9,14 +9,14 @@ struct StatusJSON: Encodable {
         let answers: Bool
         let version: String?
         let ready: Bool?
-        let started_at: Double?
+        let startedAt: Double?
         let calls: Double?
-        let failed_calls: Double?
-        let database_connections: Double?
-        let database_clock_offset_seconds: Double?
-        let database_timeline: Double?
-        let memory_bytes: Double?
-        let certificate_end: Double?
+        let failedCalls: Double?
+        let databaseConnections: Double?
+        let databaseClockOffsetSeconds: Double?
+        let databaseTimeline: Double?
+        let memoryBytes: Double?
+        let certificateEnd: Double?
 
         init(_ status: ProgramStatus) {
             program = status.program
@@ -24,14 +24,14 @@ struct StatusJSON: Encodable {
             answers = status.reading != nil
             version = status.version
             ready = status.isReady
-            started_at = status.startedAt
+            startedAt = status.startedAt
             calls = status.calls?.all
-            failed_calls = status.calls?.failed
-            database_connections = status.databaseConnections
-            database_clock_offset_seconds = status.reading?.value("vestibule_database_clock_offset_seconds")
-            database_timeline = status.reading?.value("vestibule_database_timeline")
-            memory_bytes = status.memoryBytes
-            certificate_end = status.certificateEnd
+            failedCalls = status.calls?.failed
+            databaseConnections = status.databaseConnections
+            databaseClockOffsetSeconds = status.reading?.value("vestibule_database_clock_offset_seconds")
+            databaseTimeline = status.reading?.value("vestibule_database_timeline")
+            memoryBytes = status.memoryBytes
+            certificateEnd = status.certificateEnd
         }
     }
 
@@ -54,6 +54,7 @@ struct StatusJSON: Encodable {
     /// The line.
     func text() throws -> String {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }

@@ -24,7 +24,8 @@ struct StatusTable {
 
     private func row(_ program: ProgramStatus) -> [String] {
         guard program.reading != nil else {
-            return [program.program, "\(program.address)", "-", "no"] + Array(repeating: "-", count: Self.titles.count - 4)
+            return [program.program, "\(program.address)", "-", "no"]
+                + Array(repeating: "-", count: Self.titles.count - 4)
         }
         let connections = program.databaseConnections.map { "\(Int($0))" }
         let end = program.certificateEnd.map { Self.span($0 - now) }
