@@ -233,7 +233,10 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
-        library("ServiceStore", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
+        library(
+            "ServiceStore",
+            ["API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]
+        ),
         library(
             "ServiceModels",
             ["API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore", logging, protobuf]
@@ -484,7 +487,7 @@ let package = Package(
         tests(
             "ServiceStoreTests",
             [
-                "API", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "API", "Models", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
                 "TestCertificates", "TestDatabases", "TestWaits", lifecycle, logging, protobuf, tracing,
             ]
         ),
@@ -554,7 +557,8 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "ServiceKit", httpTypes,
+                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "RPCTransport", "ServiceKit",
+                httpTypes,
                 logging,
             ]
         ),

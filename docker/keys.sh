@@ -15,9 +15,9 @@ export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 environment=()
 [ ! -f .env ] || environment+=(--env-file .env)
 [ -z "${VESTIBULE_IDENTITY_SESSION_LIFETIME:-}" ] || environment+=(--env VESTIBULE_IDENTITY_SESSION_LIFETIME)
-docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
+docker run --rm --pull "${VESTIBULE_PULL_POLICY:-never}" --network none --read-only --user "$(id -u):$(id -g)" \
     "${environment[@]}" --volume "$VESTIBULE_SECRETS:/secrets" \
-    "vestibule/vestibule:${VESTIBULE_TAG:-local}" keys "$@" --folder /secrets
+    "${VESTIBULE_IMAGE_PREFIX:-vestibule}/vestibule:${VESTIBULE_TAG:-local}" keys "$@" --folder /secrets
 
 [ "$1" = rotate ] || exit 0
 # Without the signal they would read them within some seconds.

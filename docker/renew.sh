@@ -13,8 +13,8 @@ cd "$(dirname "$0")"
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 # Runs as the current user, who then owns the secrets. The folder is made here: Docker would make it as root.
 mkdir -p "$VESTIBULE_SECRETS"
-said=$(docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
-    --volume "$VESTIBULE_SECRETS:/secrets" "vestibule/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets "$@")
+said=$(docker run --rm --pull "${VESTIBULE_PULL_POLICY:-never}" --network none --read-only --user "$(id -u):$(id -g)" \
+    --volume "$VESTIBULE_SECRETS:/secrets" "${VESTIBULE_IMAGE_PREFIX:-vestibule}/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets "$@")
 sed "s|/secrets/|$VESTIBULE_SECRETS/|" <<<"$said"
 
 for service in identity profile invites gateway; do

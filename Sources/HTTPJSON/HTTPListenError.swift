@@ -6,13 +6,12 @@ public struct HTTPListenError: Error, CustomStringConvertible {
     /// The line.
     public let description: String
 
-    /// Nil for an error that is not about the address.
+    /// Nil for an error that is not about the address, and for one that is taken, which the program names with its key.
     init?(host: String, port: Int, _ error: TransportError) {
         let number: Int32
         switch error {
-        case .addressInUse: number = EADDRINUSE
         case .system(let code, _): number = code
-        case .memory, .tls, .argument, .closed, .alreadyRun: return nil
+        case .addressInUse, .memory, .tls, .argument, .closed, .alreadyRun: return nil
         }
         self.init(host: host, port: port, String(cString: strerror(number)))
     }

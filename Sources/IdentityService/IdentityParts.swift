@@ -312,7 +312,9 @@ struct IdentityParts: Sendable {
             revocations: revocations,
             operators: settings.operators,
             ownKeys: ownKeys,
-            clock: clock
+            identifiers: identifiers,
+            clock: clock,
+            accountClosed: accountClosed
         )
         for dialect in settings.unprovenDialects.sorted() {
             logger.warning(

@@ -20,6 +20,7 @@ public struct StackFolder: Sendable {
     var simulatorClients: String { path + "/simulator-clients.json" }
     var providers: String { path + "/providers.json" }
     var clients: String { path + "/clients.json" }
+    var operatorEnvironment: String { path + "/" + OperatorEnvironment.fileName }
     var supabaseServiceKey: String { secrets + "/supabase-service-key" }
     /// Identity's own keys, and the keys that are derived from them for services.
     var keys: KeyFolders { KeyFolders(secrets: secrets) }
@@ -117,7 +118,7 @@ public struct StackFolder: Sendable {
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
         for folder in keys.all.map(\.path) + [secrets, logs, crashes] { try removeFolder(folder) }
-        for file in [providers, clients, simulatorClients, path + "/lock"] { unlink(file) }
+        for file in [providers, clients, simulatorClients, operatorEnvironment, path + "/lock"] { unlink(file) }
         // The folder stays if it has other files.
         rmdir(path)
     }

@@ -2,10 +2,11 @@ import ServiceKit
 
 /// The configuration keys of the local stack; its programs read their own keys.
 public enum StackKeys {
+    static let defaultFolder = ".vestibule"
     /// The folder of all data.
     public static let folder = ConfigurationKey.path(
         "VESTIBULE_RUN_FOLDER",
-        default: ".vestibule",
+        default: defaultFolder,
         help: "The folder for data, secrets and logs."
     )
     /// The folder of the programs.

@@ -31,7 +31,7 @@ final class Connection {
     private var question: UInt64?
     /// Held until the connection is closed, as the owner holds the connection: a weak reference would cost several
     /// atomic operations for each statement.
-    private var owner: (any ConnectionOwner)?
+    private(set) var owner: (any ConnectionOwner)?
     private(set) var phase = Phase.connecting
     /// libpq's connection: nil until it is made, freed, and nil, once closed.
     private(set) var handle: OpaquePointer?

@@ -8,6 +8,7 @@ final class LoopPool {
     /// Ends statements of transactions that nobody waits for any more.
     let canceller = StatementCanceller()
     private let addresses: ServerAddresses
+    private let refusedWrites: RefusedWrites
     private let maker = ConnectionMaker()
     private var state: PoolState
     private(set) var connections: [Connection?]
@@ -31,10 +32,16 @@ final class LoopPool {
     /// After so long without progress, reads leave a connection that a slow statement holds up.
     static let sweepsUntilMove = 10
 
-    init(loop: EventLoop, configuration: PostgresConfiguration, addresses: ServerAddresses) {
+    init(
+        loop: EventLoop,
+        configuration: PostgresConfiguration,
+        addresses: ServerAddresses,
+        refusedWrites: RefusedWrites
+    ) {
         self.loop = loop
         self.configuration = configuration
         self.addresses = addresses
+        self.refusedWrites = refusedWrites
         failures = ConnectionFailures(report: configuration.onConnectionFailure)
         state = PoolState(
             connectionsMax: configuration.connectionsPerLoop,
@@ -330,6 +337,8 @@ extension LoopPool: ConnectionOwner {
     func connectionWantsFlush(_ connection: Connection) {
         flush.add(connection)
     }
+
+    func serverRefused(_ state: SQLState) { refusedWrites.count(state) }
 
     func takeKey(_ key: LockKey) -> Bool { lockKeys.take(key) }
 

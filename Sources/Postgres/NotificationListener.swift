@@ -107,6 +107,8 @@ extension NotificationListener: ConnectionOwner {
         loop.schedule(after: .zero) { [weak connection] in connection?.flush() }
     }
 
+    func serverRefused(_ state: SQLState) {}
+
     func takeKey(_ key: LockKey) -> Bool { true }
 
     func freeKey(_ key: LockKey) {}

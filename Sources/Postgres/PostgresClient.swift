@@ -20,6 +20,8 @@ public final class PostgresClient: Service {
     /// Nil where nothing is traced.
     private let tracing: StatementTracing?
     let pools: [LoopBound<LoopPool>]
+    /// What the server has refused to write.
+    public let refusedWrites: RefusedWrites
     private let isRun = Atomic(false)
 
     /// A client that connects when it is run, or first used.
@@ -28,8 +30,16 @@ public final class PostgresClient: Service {
         self.group = group
         tracing = configuration.tracer.map { StatementTracing($0, configuration) }
         let addresses = ServerAddresses(hosts: configuration.hosts, resolver: configuration.resolver)
+        let refusedWrites = RefusedWrites()
+        self.refusedWrites = refusedWrites
         pools = group.loops.map { loop in
-            LoopBound(LoopPool(loop: loop, configuration: configuration, addresses: addresses), loop: loop)
+            let pool = LoopPool(
+                loop: loop,
+                configuration: configuration,
+                addresses: addresses,
+                refusedWrites: refusedWrites
+            )
+            return LoopBound(pool, loop: loop)
         }
         for pool in pools { pool.loop.execute { pool.loop.closeAtEnd(pool.value) { pool.value.stop() } } }
     }

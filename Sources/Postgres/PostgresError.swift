@@ -52,6 +52,9 @@ public enum PostgresError: Error, Sendable {
         }
     }
 
+    /// Whether the server takes no writes: its disk is full (53100), or it only reads (25006).
+    public var isRefusedWrite: Bool { sqlState == .diskFull || sqlState == .readOnlyTransaction }
+
     /// Whether the database, not the statement, is at fault, so that the same may succeed later. Unless
     /// ``isOutcomeUnknown``, the caller may retry then.
     public var isUnavailable: Bool {

@@ -44,6 +44,8 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public static let featureNotSupported = SQLState("0A000")
     /// 55P03: a lock could not be had in time. Nothing was done.
     public static let lockNotAvailable = SQLState("55P03")
+    /// 53100: no room on the server's disk.
+    public static let diskFull = SQLState("53100")
     /// 57014: `statement_timeout`, or cancelled by someone.
     public static let queryCanceled = SQLState("57014")
     /// 57P01

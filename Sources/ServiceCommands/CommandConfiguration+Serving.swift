@@ -29,6 +29,7 @@ extension CommandConfiguration {
             commandName: server.programName,
             abstract: abstract,
             discussion: ConfigurationHelp.text(server.configurationKeys),
+            version: ProgramVersion.text(of: server.programName),
             subcommands: [Serve<Server>.self] + others,
             defaultSubcommand: Serve<Server>.self
         )

@@ -235,6 +235,11 @@ def prove(stack, steps, scratch):
         with steps.step("identity on three containers: calls go to all of them") as note:
             stack.compose("up", "--detach", "--wait", "--no-recreate", "--scale", "identity=3", "identity")
             note(checks.spread(stack, load))
+        with steps.step("one screen shows each of them, and that nothing needs attention") as note:
+            lines = stack.compose("run", "--rm", "status").strip().splitlines()
+            assert [line.split()[0] for line in lines[1:7]] == ["identity"] * 3 + ["profile", "invites", "gateway"], lines
+            assert lines[-1] == "Nothing needs attention.", lines
+            note(lines[1])
         with steps.step("one of them killed under load") as note:
             prove_kill(stack, load, note)
         with steps.step("another one frozen under load") as note:

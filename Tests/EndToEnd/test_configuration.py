@@ -97,6 +97,14 @@ def test_help_lists_every_key(command):
         assert kind and re.match(r"default .|required$|optional$", default)
 
 
+@pytest.mark.parametrize("name", ["vestibule", "identity", "profile", "invites", "gateway", "simulator"])
+def test_each_program_has_a_version(name):
+    result = run((name, "--version"))
+    assert result.returncode == 0 and result.stderr == ""
+    version, mode = re.fullmatch(rf"{name} (\S+) \((debug|release)\)\n", result.stdout).groups()
+    assert version == "unreleased" or f"## {version} - " in (ROOT / "CHANGELOG.md").read_text(), (version, mode)
+
+
 @pytest.mark.parametrize("command", KEYS, ids=" ".join)
 def test_errors_are_reported_together(command, tmp_path):
     told = told_keys(run((*command, "--help")).stdout)
@@ -290,10 +298,10 @@ def test_a_port_that_is_in_use(stack, name):
     environment.pop("VESTIBULE_SIMULATOR_STATE_FILE", None)
     environment.pop(f"VESTIBULE_{name.upper()}_METRICS_LISTEN", None)
     result = run((name, "serve"), environment)
-    port = stack.addresses[name].rsplit(":", 1)[1]
     assert result.returncode == 1, result.stderr
     (line,) = result.stderr.splitlines()
-    assert port in line and "ddress already in use" in line
+    assert line.startswith(f"{name}: cannot listen on {stack.addresses[name]}: it is in use by {name} (pid ")
+    assert line.endswith(f"). VESTIBULE_{name.upper()}_LISTEN names another address")
 
 
 @pytest.mark.parametrize("name", MEASURED)
@@ -303,5 +311,6 @@ def test_a_metrics_port_that_is_in_use(stack, name):
     result = run((name, "serve"), environment)
     assert result.returncode == 1, result.stderr
     (line,) = result.stderr.splitlines()
-    assert line == f"{name}: metrics cannot be served on {stack.metrics_addresses[name]}: Address already in use"
+    assert line.startswith(f"{name}: metrics cannot be served on {stack.metrics_addresses[name]}: it is in use by {name} (pid ")
+    assert line.endswith(f"). VESTIBULE_{name.upper()}_METRICS_LISTEN names another address")
     stack.gateway.get("/readyz").expect(200)

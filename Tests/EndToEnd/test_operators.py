@@ -22,7 +22,7 @@ from test_caller_proof import Deployment, refusal
 ROLE = "spiffe://vestibule/operator"
 DENIED = (grpc.StatusCode.PERMISSION_DENIED, None)
 WORDPRESS = "/wp-json/gread/v1"
-METHODS = ("FindAccount", "BlockAccount", "UnblockAccount", "OpenAccount", "EndSessions", "ReleasePhone", "ListPhoneDisputes", "ListSecurityEvents")
+METHODS = ("FindAccount", "BlockAccount", "UnblockAccount", "DeleteAccount", "OpenAccount", "EndSessions", "ReleasePhone", "ListPhoneDisputes", "ListSecurityEvents")
 
 
 def account(stack, *arguments, environment=None):
@@ -190,6 +190,27 @@ def test_a_released_number_can_be_taken_by_anybody(stack, member, new_app):
     theirs = group.create_group()
     group.invite(other.person, theirs, phone=number)
     other.wait_for_group(theirs)
+
+
+def test_an_account_is_deleted_for_good(stack, member):
+    asked = account(stack, "delete", member.user_id)
+    assert asked.returncode == 1 and "--confirm does it" in asked.stderr and member.user_id in asked.stderr
+    assert member.get("/me").status == 200
+    # Apple's consent is withdrawn by the token that was kept.
+    assert done(stack, "delete", member.user_id, "--confirm").splitlines()[0] == "deleted"
+    process_table.wait_until(lambda: member.get("/me").status == 401, 2, "the end of the session")
+    assert done(stack, "delete", member.user_id, "--confirm").splitlines()[0] == "it was deleted before"
+    (deleted,) = [event for event in events(stack, member.user_id) if event["kind"] == "account_deleted"]
+    assert json.loads(deleted["details_json"]) == {"by": "operator"}
+    process_table.wait_until(
+        lambda: account(stack, "trace", member.user_id, "--config", str(stack.folder / "operator.env")).returncode == 0, 15,
+        "all services to have deleted what they had")
+    missing = account(stack, "delete", str(uuid.uuid4()), "--confirm")
+    assert missing.returncode == 1 and "ACCOUNT_NOT_FOUND" in missing.stderr
+    # The person is somebody new.
+    again = App(stack, member.person)
+    again.sign_in()
+    assert again.user_id != member.user_id
 
 
 def test_the_audit_log_has_operators_and_actions_without_personal_data(stack, member):

@@ -178,3 +178,11 @@ def test_promtool_is_content(arguments):
 def test_every_alert_has_a_test_in_which_it_fires():
     tested = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts:", (FOLDER / "prometheus/alerts_test.yaml").read_text()))
     assert set(re.findall(r"- alert: (\w+)", ALERTS.read_text())) == tested
+
+
+def test_every_alert_has_a_runbook_and_links_to_it():
+    runbooks = {title.lower() for title in re.findall(r"^## (\w+)$", (FOLDER.parent / "docs/run/alerts.md").read_text(), re.MULTILINE)}
+    alerts = re.findall(r"- alert: (\w+).*?runbook_url: (\S+)", ALERTS.read_text(), re.DOTALL)
+    assert len(alerts) == len(re.findall("- alert:", ALERTS.read_text()))
+    assert all(url == f"docs/run/alerts.md#{name.lower()}" for name, url in alerts)
+    assert runbooks == {name.lower() for name, _ in alerts}

@@ -31,7 +31,7 @@ class PinTests(unittest.TestCase):
     def test_every_image_is_an_argument(self):
         for line in re.findall(r"^FROM .*", text("docker/Dockerfile"), re.MULTILINE):
             self.assertRegex(line, r"^FROM (\$\{(SWIFT_IMAGE|BASE_IMAGE|PROGRAMS)\}|scratch) AS \w+$")
-        ours = r"vestibule/\w+:\$\{VESTIBULE_TAG:-local\}"
+        ours = r"\$\{VESTIBULE_IMAGE_PREFIX:-vestibule\}/\w+:\$\{VESTIBULE_TAG:-local\}"
         others = r'"?\$\{VESTIBULE_(POSTGRES|CADDY)_IMAGE:-\w+:\d[\w.-]*\}"?'
         for image in re.findall(r"^\s*image: (?:&\S+ )?(.*)$", text("docker/compose.yaml"), re.MULTILINE):
             self.assertRegex(image, rf"^({ours}|{others}|\*caddy-image)$")

@@ -337,6 +337,37 @@ public nonisolated struct Vestibule_Operator_V1_UnblockAccountResponse: Sendable
   public init() {}
 }
 
+/// The account to delete.
+public nonisolated struct Vestibule_Operator_V1_DeleteAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account is deleted.
+public nonisolated struct Vestibule_Operator_V1_DeleteAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether it was deleted before.
+  public var wasDeleted: Bool = false
+
+  /// Providers at which the user must withdraw the consent: "apple", or none.
+  public var consentsLeft: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// The account whose sessions are to end.
 public nonisolated struct Vestibule_Operator_V1_EndSessionsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1082,6 +1113,71 @@ nonisolated extension Vestibule_Operator_V1_UnblockAccountResponse: SwiftProtobu
 
   public static func ==(lhs: Vestibule_Operator_V1_UnblockAccountResponse, rhs: Vestibule_Operator_V1_UnblockAccountResponse) -> Bool {
     if lhs.wasBlocked != rhs.wasBlocked {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_DeleteAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_DeleteAccountRequest, rhs: Vestibule_Operator_V1_DeleteAccountRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_DeleteAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}was_deleted\0\u{3}consents_left\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.wasDeleted) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.wasDeleted != false {
+      try visitor.visitSingularBoolField(value: self.wasDeleted, fieldNumber: 1)
+    }
+    if !self.consentsLeft.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_DeleteAccountResponse, rhs: Vestibule_Operator_V1_DeleteAccountResponse) -> Bool {
+    if lhs.wasDeleted != rhs.wasDeleted {return false}
+    if lhs.consentsLeft != rhs.consentsLeft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -44,6 +44,12 @@ public enum OperatorV1 {
     /// The account is not blocked.
     public typealias UnblockAccountResponse = Vestibule_Operator_V1_UnblockAccountResponse
 
+    /// The account to delete.
+    public typealias DeleteAccountRequest = Vestibule_Operator_V1_DeleteAccountRequest
+
+    /// The account is deleted.
+    public typealias DeleteAccountResponse = Vestibule_Operator_V1_DeleteAccountResponse
+
     /// The account whose sessions are to end.
     public typealias EndSessionsRequest = Vestibule_Operator_V1_EndSessionsRequest
 
@@ -110,6 +116,15 @@ public enum OperatorServiceMethods {
         isIdempotent: true
     )
 
+    /// Deletes an account permanently, in all services. Its consents at providers are withdrawn where a token for that is kept. For an
+    /// account that is deleted already nothing changes. It can't be undone.
+    public static let deleteAccount = MethodDescriptor(
+        service: serviceName,
+        method: "DeleteAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Takes a phone number from the account that has it, so that anybody may tell it as theirs. Where nobody has it, nothing
     /// changes.
     public static let releasePhone = MethodDescriptor(
@@ -153,6 +168,7 @@ public enum OperatorServiceMethods {
         blockAccount,
         unblockAccount,
         endSessions,
+        deleteAccount,
         releasePhone,
         listPhoneDisputes,
         openAccount,
@@ -160,7 +176,7 @@ public enum OperatorServiceMethods {
     ]
 }
 
-/// Finds, blocks and unblocks accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
+/// Finds, blocks, unblocks and deletes accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
 /// log.
 ///
 /// For the role of an operator alone: identity serves it to callers whose certificate has one of the names in
@@ -193,6 +209,13 @@ public protocol OperatorServiceHandler: RPCService {
         _ request: OperatorV1.EndSessionsRequest,
         context: ServerContext
     ) async throws -> OperatorV1.EndSessionsResponse
+
+    /// Deletes an account permanently, in all services. Its consents at providers are withdrawn where a token for that is kept. For an
+    /// account that is deleted already nothing changes. It can't be undone.
+    func deleteAccount(
+        _ request: OperatorV1.DeleteAccountRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.DeleteAccountResponse
 
     /// Takes a phone number from the account that has it, so that anybody may tell it as theirs. Where nobody has it, nothing
     /// changes.
@@ -256,6 +279,13 @@ extension OperatorServiceHandler {
             try await self.endSessions(request, context: context)
         }
         router.unary(
+            OperatorServiceMethods.deleteAccount,
+            request: OperatorV1.DeleteAccountRequest.self,
+            response: OperatorV1.DeleteAccountResponse.self
+        ) { request, context in
+            try await self.deleteAccount(request, context: context)
+        }
+        router.unary(
             OperatorServiceMethods.releasePhone,
             request: OperatorV1.ReleasePhoneRequest.self,
             response: OperatorV1.ReleasePhoneResponse.self
@@ -286,7 +316,7 @@ extension OperatorServiceHandler {
     }
 }
 
-/// Finds, blocks and unblocks accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
+/// Finds, blocks, unblocks and deletes accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
 /// log.
 ///
 /// For the role of an operator alone: identity serves it to callers whose certificate has one of the names in
@@ -351,6 +381,20 @@ public struct OperatorServiceClient: Sendable {
             OperatorServiceMethods.endSessions,
             request,
             response: OperatorV1.EndSessionsResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes an account permanently, in all services. Its consents at providers are withdrawn where a token for that is kept. For an
+    /// account that is deleted already nothing changes. It can't be undone.
+    public func deleteAccount(
+        _ request: OperatorV1.DeleteAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> OperatorV1.DeleteAccountResponse {
+        try await channel.unary(
+            OperatorServiceMethods.deleteAccount,
+            request,
+            response: OperatorV1.DeleteAccountResponse.self,
             options: options
         )
     }

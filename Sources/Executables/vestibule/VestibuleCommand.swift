@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import LocalStack
 import ServiceCommands
 import ServiceKit
@@ -10,12 +11,24 @@ struct VestibuleCommand: AsyncParsableCommand {
         commandName: "vestibule",
         abstract: "Runs all of Vestibule on one machine, for development; prepares and operates a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
+        version: ProgramVersion.text(of: "vestibule"),
         subcommands: [
             Run.self, RunDemo.self, RunLoad.self, Check.self, Clients.self, Providers.self, Sessions.self, Work.self,
             Account.self,
+            Status.self,
             AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self, CleanData.self,
         ]
     )
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let environment = ProcessInfo.processInfo.environment
+        if let path = OperatorEnvironment.path(arguments: arguments, environment: environment) {
+            // Read by this process and by those that it starts.
+            setenv(ConfigurationNames.file, path, 1)
+        }
+        await main(arguments)
+    }
 }
 
 extension ConfigurationFileOption {

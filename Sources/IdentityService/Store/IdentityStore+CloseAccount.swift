@@ -7,8 +7,10 @@ import ServiceModels
 
 /// The grounds for closing an account.
 enum ClosingGround: Sendable, Hashable {
-    /// An operator or a provider closes it: nothing is checked.
+    /// A provider or a service closes it: nothing is checked.
     case others
+    /// An operator closes it, whose name in the certificate is recorded; nil where callers have none.
+    case operatorNamed(String?)
     /// Its owner deletes it, by a session.
     case session(DeletingSession)
     /// Its owner had its deletion scheduled, and it is due.
@@ -90,7 +92,7 @@ extension IdentityStore {
                 "SELECT FROM sessions WHERE user_id = \(user) AND revoked_at IS NULL ORDER BY session_id FOR UPDATE"
             )
             switch ground {
-            case .others: break
+            case .others, .operatorNamed: break
             case .schedule: try await checkDue(userID, now, in: transaction)
             case .unusedGuest(let since):
                 try await checkUnused(userID, since: PostgresTimestamp(milliseconds: since), in: transaction)
@@ -111,7 +113,9 @@ extension IdentityStore {
             )
             try await forgetToldNames(of: userID, in: transaction)
             try await abandonGrants(of: userID, provider: nil, in: transaction)
-            let closing = try await transaction.execute(removal(of: userID, why: why, eventIDs: eventIDs, now))[0]
+            let closing = try await transaction.execute(
+                removal(of: userID, why: why, operatorName: ground.operatorName, eventIDs: eventIDs, now)
+            )[0]
             return AccountClosing(isNew: true, consentsLeft: try closing.decode(0))
         }
     }
@@ -200,6 +204,7 @@ extension IdentityStore {
     func removal(
         of userID: UserID,
         why: ClosingReason,
+        operatorName: String? = nil,
         successor: UserID? = nil,
         eventIDs: (profile: EventID, invites: EventID),
         _ now: PostgresTimestamp
@@ -217,7 +222,7 @@ extension IdentityStore {
             INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
             VALUES (security_event_id(\(now), false), \(userID.uuid), \(why.event.rawValue), \(now),
                 jsonb_strip_nulls(jsonb_build_object(\(why.detailName)::text, \(why.detail)::text,
-                    'merged_into', \(successor?.description)::text)))
+                    'operator', \(operatorName)::text, 'merged_into', \(successor?.description)::text)))
         ), events AS (
             INSERT INTO work (queue, event_id, user_id, created_at, trace, data)
             VALUES (\(ClosingWork.queue(of: .profile)), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current),
@@ -231,6 +236,12 @@ extension IdentityStore {
         )
         SELECT consents_left FROM closing
         """
+    }
+}
+
+extension ClosingGround {
+    fileprivate var operatorName: String? {
+        if case .operatorNamed(let name) = self { name } else { nil }
     }
 }
 

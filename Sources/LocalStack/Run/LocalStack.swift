@@ -90,6 +90,8 @@ public struct LocalStack: Sendable {
 
     private func serve(_ programs: RunningPrograms, _ cluster: LocalCluster, _ signals: ShutdownSignals) async throws {
         let environment = plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
+        try OperatorEnvironment.write(environment, entries: plan.configurationEntries(), to: folder.operatorEnvironment)
+        defer { unlink(folder.operatorEnvironment) }
         for program in plan.programs where program.hasTables {
             if signals.wasReceived { return }
             try await migrate(program, environment)

@@ -15,6 +15,7 @@ struct StackPlan: Sendable {
     let programs: [PlannedProgram]
     private let configuration: Configuration
     private let inherited: [String: String]
+    private let configurationPath: String?
     private let folder: StackFolder
 
     init(
@@ -28,6 +29,7 @@ struct StackPlan: Sendable {
         var inherited = environment
         if let path = configurationPath { inherited["VESTIBULE_CONFIG"] = Self.absolute(path) }
         self.inherited = inherited
+        self.configurationPath = configurationPath
         let programFolder = try ProgramFolder.path(configured: configuration[StackKeys.programs])
         var programs = [
             PlannedProgram(
@@ -92,6 +94,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_CHANGES_PER_SECOND": "1000000",
             "VESTIBULE_GATEWAY_CHANGES_BURST": "1000000",
             "VESTIBULE_GATEWAY_SIMULATOR_URL": simulatorURL,
+            "VESTIBULE_GATEWAY_METRICS_LISTEN": Self.metricsAddress(beside: configuration[StackKeys.gateway]),
             "VESTIBULE_SIMULATOR_ORIGINS": Self.ownOrigins(configuration[StackKeys.gateway]).joined(separator: ","),
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_SIMULATOR_CLIENTS_FILE": folder.simulatorClients,
@@ -113,6 +116,7 @@ struct StackPlan: Sendable {
         for service in StackKeys.services {
             let prefix = "VESTIBULE_\(service.program.uppercased())"
             defaults["\(prefix)_ADDRESS"] = "\(configuration[service.listen].reachable)"
+            defaults["\(prefix)_METRICS_LISTEN"] = Self.metricsAddress(beside: configuration[service.listen])
             forced["\(prefix)_DATABASE_USER"] = Self.role(of: service.program)
             forced["\(prefix)_DATABASE_SCHEMA"] = service.program
             forced["\(prefix)_DATABASE_PASSWORD_FILE"] = folder.databasePassword(of: service.program)
@@ -123,6 +127,11 @@ struct StackPlan: Sendable {
         }
         let missing = defaults.filter { !configuration.isGiven($0.key) }
         return inherited.merging(missing) { _, ours in ours }.merging(forced) { _, ours in ours }
+    }
+
+    /// What is in the configuration file, which the programs read themselves.
+    func configurationEntries() throws -> [String: String] {
+        try Configuration.entries(path: configurationPath, environment: inherited).entries
     }
 
     /// The content of the providers file. Apple or Google is left out if the developer's variables configure it.
@@ -239,6 +248,13 @@ struct StackPlan: Sendable {
             curl -sS \(gateway)/me -H "authorization: Bearer $ACCESS"
 
             """
+    }
+
+    /// Where a program serves its metrics, for `vestibule status`: its own port, at another loopback address, so that none has to
+    /// be looked for. Empty, for nowhere, if the program listens on each address.
+    static func metricsAddress(beside address: HostPort) -> String {
+        let isOfOneAddress = address.host == "127.0.0.1" || address.host == "localhost"
+        return isOfOneAddress && address.port > 0 ? "127.0.0.2:\(address.port)" : ""
     }
 
     /// The database role of a service.

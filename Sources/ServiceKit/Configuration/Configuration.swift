@@ -76,7 +76,7 @@ public struct Configuration: Sendable {
         path: String?,
         environment: [String: String]
     ) throws(ConfigurationErrors) -> Configuration {
-        let (entries, faults) = try readFile(path: path, environment: environment)
+        let (entries, faults) = try entries(path: path, environment: environment)
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             configuration = try Configuration(keys: keys, program: program, environment: environment, file: entries)
@@ -98,7 +98,7 @@ public struct Configuration: Sendable {
             (path, bytesMax) throws(FileError) in try FileBytes.read(path, bytesMax: bytesMax)
         }
     ) throws(ConfigurationErrors) -> Configuration {
-        let (entries, _) = try Self.readFile(path: path, environment: environment)
+        let (entries, _) = try entries(path: path, environment: environment)
         let names = Set(
             keys.flatMap { key in
                 [key.name] + key.formerNames + (key.takesFile ? [key.name + ConfigurationNames.fileSuffix] : [])
@@ -114,7 +114,7 @@ public struct Configuration: Sendable {
     }
 
     /// The entries of the file that is named by the path, or else by the environment; none if neither names one.
-    private static func readFile(
+    public static func entries(
         path: String?,
         environment: [String: String]
     ) throws(ConfigurationErrors) -> (entries: [String: String], faults: [ConfigurationError]) {

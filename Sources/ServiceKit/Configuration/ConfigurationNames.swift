@@ -1,14 +1,14 @@
 /// The rules for the names of keys.
-enum ConfigurationNames {
+public enum ConfigurationNames {
     /// All keys of our own begin so.
-    static let prefix = "VESTIBULE_"
+    public static let prefix = "VESTIBULE_"
     /// So begin those of OpenTelemetry, which keep their standard names (`TraceKeys`). Names of this kind that we don't know
     /// are no faults: they are meant for others.
     static let standardPrefix = "OTEL_"
     /// Names that are everybody's by custom: where proxies are.
     static let custom: Set = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]
     /// The variable that names the file; the same as `--config`.
-    static let file = "VESTIBULE_CONFIG"
+    public static let file = "VESTIBULE_CONFIG"
     /// The end of a name that gives a secret's file.
     static let fileSuffix = "_FILE"
     /// The programs that have keys of their own, which begin with the program's name.
@@ -18,9 +18,10 @@ enum ConfigurationNames {
 
     /// Names that no program reads, but the scripts that build, start and test them.
     static let tools: Set = [
-        "VESTIBULE_BASE_IMAGE", "VESTIBULE_BINARIES", "VESTIBULE_FILES", "VESTIBULE_INTEROP_IDENTITY",
-        "VESTIBULE_INTEROP_REQUIRED",
-        "VESTIBULE_POSTGRES_IMAGE", "VESTIBULE_PROGRAMS", "VESTIBULE_PUBLISH", "VESTIBULE_RESOLVE", "VESTIBULE_SECRETS",
+        "VESTIBULE_BASE_IMAGE", "VESTIBULE_BINARIES", "VESTIBULE_FILES", "VESTIBULE_IMAGE_PREFIX",
+        "VESTIBULE_INTEROP_IDENTITY", "VESTIBULE_INTEROP_REQUIRED",
+        "VESTIBULE_POSTGRES_IMAGE", "VESTIBULE_PROGRAMS", "VESTIBULE_PUBLISH",
+        "VESTIBULE_PULL_POLICY", "VESTIBULE_RESOLVE", "VESTIBULE_SECRETS",
         "VESTIBULE_SIMULATOR_PUBLISH", "VESTIBULE_SWIFT_IMAGE", "VESTIBULE_TAG",
     ]
 

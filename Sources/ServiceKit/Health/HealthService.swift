@@ -6,7 +6,7 @@ import Synchronization
 /// Answers `grpc.health.v1.Health`: whether the process, and each service in it, can take calls now.
 ///
 /// Any thread. A service counts as serving while its readiness says so and the process isn't draining.
-public final class HealthService: HealthHandler {
+public final class HealthService: HealthHandler, MetricsSource {
     private typealias Changes = AsyncStream<HealthV1.HealthCheckResponse.ServingStatus>
 
     private struct Watcher {
@@ -73,6 +73,16 @@ public final class HealthService: HealthHandler {
     /// The status of a service; nil if there is none of that name.
     public func status(of service: String) -> HealthV1.HealthCheckResponse.ServingStatus? {
         state.withLock { $0.status(of: service) }
+    }
+
+    /// Adds whether the whole server takes calls.
+    public func write(to text: inout MetricsText) {
+        text.single(
+            "vestibule_ready",
+            .gauge,
+            help: "1 if the program can do its work, its database included, else 0.",
+            status(of: "") == .serving ? 1 : 0
+        )
     }
 
     /// How many `Watch` calls last.

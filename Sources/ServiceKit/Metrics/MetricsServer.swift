@@ -106,7 +106,9 @@ public final class MetricsServer: Sendable {
 extension MetricsListenError {
     /// The reason of the last failed system call.
     fileprivate static func last(_ address: HostPort) -> MetricsListenError {
-        MetricsListenError(address: address, reason: String(cString: strerror(errno)))
+        let code = errno
+        let reason = code == EADDRINUSE ? ListenFault.taken(address) : String(cString: strerror(code))
+        return MetricsListenError(address: address, reason: reason)
     }
 }
 

@@ -24,7 +24,13 @@ public struct ServedMetrics: Service {
             return
         }
         registry.add(ProcessMetrics(program: program))
-        let server = try MetricsServer(address: address, registry: registry)
+        let server: MetricsServer
+        do throws(MetricsListenError) {
+            server = try MetricsServer(address: address, registry: registry)
+        } catch {
+            let key = SharedKeys.metricsListen(program: program).name
+            throw MetricsListenError(address: address, reason: "\(error.reason). \(key) names another address")
+        }
         self.server = server
         if !address.isLoopback {
             logger.warning(

@@ -142,7 +142,11 @@ public enum Program {
             try await work(try type.init(configuration: configuration))
         } catch {
             log.sink.flush()
-            end(error, program: type.programName)
+            let address = listenKey(of: type).map { configuration[$0] }
+            end(
+                ListenFault(error, program: type.programName, address: address) ?? error,
+                program: type.programName
+            )
         }
         log.sink.flush()
         end(nil, code: 0)
@@ -152,12 +156,7 @@ public enum Program {
         of type: Server.Type,
         configurationPath: String?
     ) -> HostPort {
-        let name = "\(ConfigurationNames.prefix)\(type.programName.uppercased())_LISTEN"
-        guard
-            let key = type.configurationKeys.lazy.compactMap({ $0 as? ConfigurationKey<HostPort> }).first(where: {
-                $0.name == name
-            })
-        else { preconditionFailure("\(type) declares no \(name)") }
+        guard let key = listenKey(of: type) else { preconditionFailure("\(type) declares no address") }
         do {
             let configuration = try Configuration.load(
                 only: [key],
@@ -168,6 +167,11 @@ public enum Program {
         } catch {
             end(error, program: type.programName)
         }
+    }
+
+    private static func listenKey<Server: ProgramServer>(of type: Server.Type) -> ConfigurationKey<HostPort>? {
+        let name = "\(ConfigurationNames.prefix)\(type.programName.uppercased())_LISTEN"
+        return type.configurationKeys.lazy.compactMap { $0 as? ConfigurationKey<HostPort> }.first { $0.name == name }
     }
 
     private static func oneLine(_ text: String) -> String {

@@ -11,7 +11,7 @@ extension PostgresError: AnswerableError {
 extension RPCError {
     /// The response to callers for an error of the database, without internals. The cause is for the log.
     ///
-    /// - It is away, and nothing was done: UNAVAILABLE with the reason DATABASE_UNAVAILABLE.
+    /// - It is away or takes no writes, and nothing was done: UNAVAILABLE with the reason DATABASE_UNAVAILABLE.
     /// - The deadline passed, and nothing was done: DEADLINE_EXCEEDED with the reason DATABASE_TIMEOUT.
     /// - It may have been done, or not: DEADLINE_EXCEEDED or, if the connection broke, UNKNOWN, with the reason
     ///   OUTCOME_UNKNOWN and without a time to wait, so that nobody does a thing twice by trying again. If the operation
@@ -47,7 +47,9 @@ extension RPCError {
             self = .domain(
                 .unavailable,
                 reason: "DATABASE_UNAVAILABLE",
-                message: "The service cannot reach its database now. Try again in a moment.",
+                message: error.isRefusedWrite
+                    ? "The service's database takes no writes now. Try again in a moment."
+                    : "The service cannot reach its database now. Try again in a moment.",
                 retryAfter: .seconds(1),
                 cause: error
             )

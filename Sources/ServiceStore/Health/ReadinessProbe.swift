@@ -14,13 +14,16 @@ struct ReadinessProbe: Sendable {
     let check: @Sendable () async throws -> Void
 
     /// Probes until the task is cancelled.
-    func run() async {
+    ///
+    /// - Throws: `DatabaseFault.clock`, with which the program must not start.
+    func run() async throws {
         var wasReady: Bool?
         var told: Logger.Message?
         while !Task.isCancelled {
             var problem: (any Error)?
             do { try await check() } catch { problem = error }
             if Task.isCancelled { return }
+            if case .clock? = problem as? DatabaseFault, let problem { throw problem }
             let isReady = problem == nil
             health.setReady(isReady)
             if let problem {
@@ -39,7 +42,10 @@ struct ReadinessProbe: Sendable {
     }
 
     private static func message(_ problem: any Error) -> Logger.Message {
-        problem is MigrationError
-            ? "not ready: the schema is not the one that this program needs" : "not ready: the database does not answer"
+        switch problem {
+        case is MigrationError: "not ready: the schema is not the one that this program needs"
+        case is DatabaseFault: "not ready: the database takes no writes"
+        default: "not ready: the database does not answer"
+        }
     }
 }

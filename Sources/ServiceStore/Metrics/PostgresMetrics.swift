@@ -56,6 +56,16 @@ struct PostgresMetrics: MetricsSource {
             help: "Statements and transactions that were turned away because too many waited.",
             samples { Double($0.refused) }
         )
+        let refusedWrites = database.refusedWrites
+        text.family(
+            "vestibule_postgres_refused_writes_total",
+            .counter,
+            help: "Statements that PostgreSQL has undone because its disk is full or it takes no writes.",
+            [
+                ([("reason", "disk_full")], Double(refusedWrites.diskFull)),
+                ([("reason", "read_only")], Double(refusedWrites.readOnly)),
+            ]
+        )
         text.family(
             "vestibule_postgres_connections_lost_total",
             .counter,

@@ -1,4 +1,5 @@
 import Logging
+import Models
 import Postgres
 import RPC
 import RPCTransport
@@ -196,6 +197,7 @@ public struct ServiceRuntime: Sendable {
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
         router.add(health)
+        environment.metrics.add(health)
         if configuration[SharedKeys.reflection] { router.add(try ReflectionService(services: router.services)) }
         return (router, health)
     }
@@ -232,15 +234,19 @@ public struct ServiceRuntime: Sendable {
 
     private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {
         let database = environment.database
+        let watch = DatabaseWatch(database, clock: .system, logger: environment.logger)
+        environment.metrics.add(watch)
         let schema = SchemaCheck(migrations, schema: configuration[keys.databaseSchema])
         // Asked for until it is so: nobody takes migrations back while a program runs.
         let hasSchema = Mutex(migrations.isEmpty)
         let probe = ReadinessProbe(health: health, logger: environment.logger) {
             let deadline = Deadline.after(.seconds(1))
-            if hasSchema.withLock({ $0 }) { return try await database.ping(deadline: deadline) }
-            try await schema.run(on: database, deadline: deadline)
-            hasSchema.withLock { $0 = true }
+            if !hasSchema.withLock({ $0 }) {
+                try await schema.run(on: database, deadline: deadline)
+                hasSchema.withLock { $0 = true }
+            }
+            try await watch.check(deadline: deadline)
         }
-        return BackgroundWork { await probe.run() }
+        return BackgroundWork { try await probe.run() }
     }
 }

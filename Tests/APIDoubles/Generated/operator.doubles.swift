@@ -43,6 +43,15 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
             throw RPCError(.unimplemented, "\(OperatorServiceMethods.endSessions.path) has no answer in this test")
         }
 
+        /// Deletes an account permanently, in all services. Its consents at providers are withdrawn where a token for that is kept. For an
+        /// account that is deleted already nothing changes. It can't be undone.
+        public var deleteAccount: @Sendable (
+            OperatorV1.DeleteAccountRequest,
+            ServerContext
+        ) async throws -> OperatorV1.DeleteAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OperatorServiceMethods.deleteAccount.path) has no answer in this test")
+        }
+
         /// Takes a phone number from the account that has it, so that anybody may tell it as theirs. Where nobody has it, nothing
         /// changes.
         public var releasePhone: @Sendable (
@@ -122,6 +131,13 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
         context: ServerContext
     ) async throws -> OperatorV1.EndSessionsResponse {
         try await answers.withLock(\.endSessions)(request, context)
+    }
+
+    public func deleteAccount(
+        _ request: OperatorV1.DeleteAccountRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.DeleteAccountResponse {
+        try await answers.withLock(\.deleteAccount)(request, context)
     }
 
     public func releasePhone(

@@ -37,6 +37,7 @@ struct OperatorMethodsTests {
                     { _ = try await caller.unblock(userID) }, { _ = try await caller.endSessions(userID) },
                     { _ = try await caller.release(.userID(userID)) }, { _ = try await caller.events(userID) },
                     { _ = try await caller.disputes() }, { _ = try await caller.open(userID, for: userID) },
+                    { _ = try await caller.delete(userID) },
                 ]
                 #expect(calls.count == OperatorServiceMethods.all.count)
                 for call in calls { await expectFailure(.permissionDenied, "OPERATOR_REQUIRED", call) }

@@ -56,6 +56,11 @@ struct CallsByOperators {
         return try await methods.blockAccount(request, context: context(OperatorServiceMethods.blockAccount))
     }
 
+    func delete(_ userID: String) async throws -> OperatorV1.DeleteAccountResponse {
+        let request = OperatorV1.DeleteAccountRequest.with { $0.userID = userID }
+        return try await methods.deleteAccount(request, context: context(OperatorServiceMethods.deleteAccount))
+    }
+
     func unblock(_ userID: String) async throws -> OperatorV1.UnblockAccountResponse {
         let request = OperatorV1.UnblockAccountRequest.with { $0.userID = userID }
         return try await methods.unblockAccount(request, context: context(OperatorServiceMethods.unblockAccount))

@@ -22,7 +22,7 @@ struct ReadinessProbeTests {
             if !isUp.withLock({ $0 }) { throw Down() }
         }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await probe.run() }
+            tasks.addTask { try await probe.run() }
             for expected in [true, false, true] {
                 isUp.withLock { $0 = expected }
                 try await eventually { health.status(of: "") == (expected ? .serving : .notServing) }

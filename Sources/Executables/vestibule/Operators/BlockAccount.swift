@@ -136,7 +136,7 @@ extension Account {
 
 extension OperatorPlace {
     /// The account of that name; ends the process if there is none.
-    fileprivate func oneAccount(_ who: AccountName, _ command: String) async -> OperatorV1.OperatorAccount {
+    func oneAccount(_ who: AccountName, _ command: String) async -> OperatorV1.OperatorAccount {
         let answer = await call(command) { client, options in
             try await client.findAccount(.with { $0.by = who.finding }, options: options)
         }

@@ -17,7 +17,10 @@ struct OperatorMethods: OperatorServiceHandler {
     let operators: CallerTrust
     /// Our own keys, which seal page tokens.
     let ownKeys: CurrentKeys
+    let identifiers: IdentifierSource
     let clock: WallClock
+    /// Has the other services told of a closed account.
+    let accountClosed: @Sendable () -> Void
 
     /// Runs a method's body for an operator, whose name in the certificate it is given; nil where callers have none.
     ///

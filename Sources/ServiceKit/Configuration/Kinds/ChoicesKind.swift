@@ -8,8 +8,12 @@ extension ConfigurationKey {
             guard let text = input.text(name) else { return [] }
             var choices: [Choice] = []
             for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let choice = Choice(rawValue: String(piece.trimmingSpaces)), !choices.contains(choice) else {
-                    throw ConfigurationProblem("must be any of \(words), with commas between and each once")
+                let word = String(piece.trimmingSpaces)
+                guard let choice = Choice(rawValue: word) else {
+                    throw ConfigurationProblem("has \(quoted(word)), which is none of \(words)")
+                }
+                guard !choices.contains(choice) else {
+                    throw ConfigurationProblem("has \(quoted(word)) twice")
                 }
                 choices.append(choice)
             }

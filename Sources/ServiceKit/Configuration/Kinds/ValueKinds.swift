@@ -242,7 +242,7 @@ extension StringProtocol {
 }
 
 /// A value as a fault shows it: quoted, without control characters, cut.
-private func quoted(_ text: String) -> String {
+func quoted(_ text: String) -> String {
     let shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(60).map { $0.value < 0x20 ? "?" : $0 }))
     return "\"\(shown)\(shown.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")\""
 }

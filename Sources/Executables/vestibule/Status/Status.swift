@@ -1,0 +1,139 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import LocalStack
+import ServiceCommands
+import ServiceKit
+import Synchronization
+
+/// `vestibule status`: one screen about a running system.
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show each running program, and what needs attention.",
+        discussion: """
+            Reads the metrics of each program, and of each replica that a name stands for. It asks for nothing else \
+            and changes nothing. With `make run` no more is needed; elsewhere name the addresses by --target or by the \
+            keys below. In containers: docker compose -f docker/compose.yaml run --rm status.
+
+            The exit code is 0 if nothing fails, 1 if something does. Warnings don't count.
+
+            \(ConfigurationHelp.text(keys))
+            """
+    )
+
+    static let programs = ["identity", "profile", "invites", "gateway"]
+    private static let keys: [any AnyConfigurationKey] = programs.map { SharedKeys.metricsListen(program: $0) }
+    /// Time for each step of a request to a program.
+    private static let timeoutMilliseconds = 2000
+    /// More than any program has.
+    private static let metricsBytesMax = 8 << 20
+
+    /// Where the metrics of a program are.
+    struct Target: ExpressibleByArgument, Sendable {
+        let program: String
+        let address: HostPort
+
+        init?(argument: String) {
+            let parts = argument.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, programs.contains(String(parts[0])), let address = HostPort(String(parts[1])),
+                address.port > 0
+            else { return nil }
+            program = String(parts[0])
+            self.address = address
+        }
+    }
+
+    @OptionGroup var file: ConfigurationFileOption
+    @Option(
+        help: ArgumentHelp(
+            "Where a program's metrics are, such as identity=identity:9464; repeat it.",
+            valueName: "program=host:port"
+        )
+    )
+    var target: [Target] = []
+    @Flag(help: "Show it again every two seconds, until Ctrl-C.")
+    var watch = false
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+
+    func run() throws {
+        let targets = targets()
+        guard !targets.isEmpty else {
+            Program.end(
+                "vestibule status: no addresses: give --target identity=HOST:PORT, or VESTIBULE_IDENTITY_METRICS_LISTEN and so on",
+                code: EX_CONFIG
+            )
+        }
+        repeat {
+            let table = Self.table(targets)
+            let text = json ? try StatusJSON(table).text() : table.text
+            // Clears the screen and begins at its top.
+            print(watch && !json ? "\u{1B}[2J\u{1B}[H\(text)" : text)
+            fflush(nil)
+            if watch {
+                sleep(2)
+            } else {
+                Program.end(nil, code: table.findings.contains { $0.severity == .failure } ? 1 : 0)
+            }
+        } while true
+    }
+
+    /// In the order of calls.
+    private func targets() -> [Target] {
+        guard target.isEmpty else { return target }
+        let configuration = Program.configuration(keys: Self.keys, program: "status", path: file.path)
+        return Self.programs.compactMap { program in
+            configuration[SharedKeys.metricsListen(program: program)].map {
+                Target(program: program, address: $0.reachable)
+            }
+        }
+    }
+
+    /// Asks all at once, so that several that don't answer take no longer than one.
+    private static func table(_ targets: [Target]) -> StatusTable {
+        let replicas = targets.flatMap { target in
+            HTTPProbe.addresses(of: target.address).map { Target(program: target.program, address: $0) }
+        }
+        let programs = concurrentMap(replicas) { replica in
+            let text = HTTPProbe.body(
+                address: replica.address,
+                path: "/metrics",
+                timeoutMilliseconds: timeoutMilliseconds,
+                bytesMax: metricsBytesMax
+            )
+            return ProgramStatus(
+                program: replica.program,
+                address: replica.address,
+                reading: text.map(MetricsReading.init)
+            )
+        }
+        let now = Date().timeIntervalSince1970
+        return StatusTable(programs: programs, findings: StatusFinding.findings(programs, now: now), now: now)
+    }
+
+    /// On a thread each, since the closure blocks.
+    private static func concurrentMap<Element: Sendable, Result: Sendable>(
+        _ list: [Element],
+        _ transform: @escaping @Sendable (Element) -> Result
+    ) -> [Result] {
+        let results = Mutex([Int: Result]())
+        let group = DispatchGroup()
+        for (index, element) in list.enumerated() {
+            group.enter()
+            Thread.detachNewThread {
+                let result = transform(element)
+                results.withLock { $0[index] = result }
+                group.leave()
+            }
+        }
+        group.wait()
+        return results.withLock { results in list.indices.compactMap { results[$0] } }
+    }
+}
+
+extension Status.Target {
+    init(program: String, address: HostPort) {
+        self.program = program
+        self.address = address
+    }
+}
