@@ -5,6 +5,9 @@
 #   docker/up.sh        as on a server: compose.yaml
 #   docker/up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
 #
+# Where VESTIBULE_DATABASE_HOST names a PostgreSQL elsewhere, compose.external-database.yaml is added, and then the files of
+# VESTIBULE_COMPOSE_FILES.
+#
 # VESTIBULE_PROGRAMS=prebuilt uses the programs that `make build` has built; other variables are in compose.yaml.
 # DOCKER_COMPOSE is the command of Compose, version 2.
 set -euo pipefail
@@ -21,6 +24,10 @@ dev) files+=(--file compose.dev.yaml) ;;
     exit 1
     ;;
 esac
+# As Compose does: the environment, else the file .env.
+setting() { printenv "$1" || sed -n "s/^$1=//p" .env 2>/dev/null | tail -n 1; }
+[ -z "$(setting VESTIBULE_DATABASE_HOST)" ] || files+=(--file compose.external-database.yaml)
+for file in $(setting VESTIBULE_COMPOSE_FILES); do files+=(--file "$file"); done
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 
 # Whether a service is started, which depends on its profile.

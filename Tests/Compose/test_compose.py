@@ -199,6 +199,37 @@ def prove_https(stack, steps, sessions):
             note(proxy.roll(load, ROOT))
 
 
+# A PostgreSQL that isn't ours, as far as Compose is concerned: another name, another volume.
+ELSEWHERE = """
+services:
+  elsewhere:
+    extends: {file: %s, service: postgres}
+    volumes: !override ["elsewhere:/var/lib/postgresql/data"]
+  roles:
+    depends_on:
+      elsewhere: {condition: service_healthy}
+volumes:
+  elsewhere:
+"""
+
+
+def prove_database_elsewhere(stack, steps, scratch):
+    with steps.step("a PostgreSQL elsewhere: the one in a container isn't started, and people sign in") as note:
+        own = scratch / "elsewhere.yaml"
+        own.write_text(ELSEWHERE % (ROOT / "docker/compose.yaml"))
+        stack.environment |= {
+            "VESTIBULE_DATABASE_HOST": "elsewhere", "VESTIBULE_DATABASE_TLS": "disable", "VESTIBULE_COMPOSE_FILES": str(own)}
+        for line in stack.make("up", "DEV=1").splitlines():
+            if line.startswith("Vestibule is ready"):
+                note(line)
+        names = {one["Config"]["Labels"]["com.docker.compose.service"] for one in stack.all_containers().values()}
+        assert "elsewhere" in names and "postgres" not in names, names
+        stack.wait_until_ready(10)
+        stack.sign_in(0)
+        stack.make("down")
+        assert not stack.containers("elsewhere")
+
+
 def story(stack, steps):
     with steps.step("the story of `vestibule demo`, through the gateway") as note:
         note(f"{stack.demo()} steps")
@@ -264,6 +295,7 @@ def prove(stack, steps, scratch):
         checks.logs(stack, sessions)
     with steps.step("make down: every program ends by itself and in order, and nothing is left but data"):
         checks.down(stack)
+    prove_database_elsewhere(stack, steps, scratch)
 
 
 def main():

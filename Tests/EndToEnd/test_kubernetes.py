@@ -19,7 +19,8 @@ PAGE = (ROOT / "docs/run/kubernetes.md").read_text()
 PORTS = {"identity": 7001, "profile": 7002, "invites": 7003, "gateway": 8080}
 #: What is not as in containers: the database is another one, the owner's password is a job's alone, and an ingress is in front.
 OF_COMPOSE = {
-    "VESTIBULE_DATABASE_HOST", "VESTIBULE_DATABASE_NAME", "VESTIBULE_DATABASE_TLS", "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
+    "VESTIBULE_DATABASE_HOST", "VESTIBULE_DATABASE_NAME", "VESTIBULE_DATABASE_PORT", "VESTIBULE_DATABASE_TLS",
+    "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
     "VESTIBULE_GATEWAY_METRICS_LISTEN"}
 OF_KUBERNETES = {"VESTIBULE_GATEWAY_DRAIN_DELAY": "10s", "VESTIBULE_GATEWAY_METRICS_LISTEN": "0.0.0.0:9464"}
 
