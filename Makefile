@@ -47,7 +47,7 @@ test-one: ## Build and run the Swift tests that FILTER, a regular expression, ma
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh
-	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile Tests/Compose/caddy/Dockerfile
+	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/*/Dockerfile
 
 test-compose: ## Prove the containers on an engine of the test's own; as root
 	@Tests/Compose/run.sh

@@ -25,11 +25,13 @@ SECRETS = {
     "simulator": set(),
     "https": set(),
     "https-folder": set(),
+    "prometheus": set(),
+    "alertmanager": set(),
 }
 # The folder of keys that each is given, of the folder of secrets.
 KEYS = {"identity": "keys", "profile": "profile-keys", "invites": "invites-keys"}
 # Where they aren't those of all others.
-USERS = {"postgres": "postgres", "https-folder": "0:0"}
+USERS = {"postgres": "postgres", "https-folder": "0:0", "prometheus": "65534:65534", "alertmanager": "65534:65534"}
 CAPABILITIES = {"https": ["NET_BIND_SERVICE"], "https-folder": ["CHOWN"]}
 SPREAD_SECONDS = 20
 SPREAD_CALLS = 200
@@ -238,6 +240,7 @@ def down(stack):
     assert not stack.all_containers()
     networks = stack.docker("network", "ls", "--format", "{{.Name}}").split()
     assert not [name for name in networks if re.match("vestibule", name)], networks
-    kept = ["certificates", "database", *(f"{program}-crashes" for program in ("gateway", "identity", "invites", "profile"))]
+    kept = [
+        "certificates", "database", "prometheus", *(f"{program}-crashes" for program in ("gateway", "identity", "invites", "profile"))]
     volumes = stack.docker("volume", "ls", "--format", "{{.Name}}").split()
     assert sorted(volumes) == sorted(f"vestibule_{name}" for name in kept), volumes

@@ -19,6 +19,7 @@ import time
 import checks
 import engine
 import https
+import monitoring
 from load import Load
 from stack import Stack
 
@@ -26,7 +27,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 IMAGE_ADDS_MB_MAX = 120
 LEAVE_SECONDS = 3
 # As compose.yaml names them, and where their stand-ins are made.
-IMAGES = {"postgres:15-bookworm": "postgres", "caddy:2.11.2": "caddy"}
+IMAGES = {
+    "postgres:15-bookworm": "postgres", "caddy:2.11.2": "caddy", "prom/prometheus:v3.5.0": "prometheus",
+    "prom/alertmanager:v0.28.1": "alertmanager"}
 EXIT_SKIPPED = 3
 
 
@@ -199,6 +202,19 @@ def prove_https(stack, steps, sessions):
             note(proxy.roll(load, ROOT))
 
 
+def prove_monitoring(stack, steps):
+    with steps.step("the profile monitoring: Prometheus reads each program, and its alerts reach Alertmanager") as note:
+        prometheus, alertmanager = (f"127.0.0.1:{free_port()}" for _ in range(2))
+        stack.environment |= {
+            "COMPOSE_PROFILES": "monitoring", "VESTIBULE_PROMETHEUS_PUBLISH": prometheus, "VESTIBULE_ALERTMANAGER_PUBLISH": alertmanager}
+        stack.make("up", "DEV=1")
+        checks.hardening(stack)
+        note(monitoring.programs_are_read(prometheus))
+        note(monitoring.alerts_arrive(alertmanager))
+        stack.compose("rm", "--stop", "--force", "prometheus", "alertmanager")
+        stack.environment["COMPOSE_PROFILES"] = ""
+
+
 # A PostgreSQL that isn't ours, as far as Compose is concerned: another name, another volume.
 ELSEWHERE = """
 services:
@@ -290,6 +306,7 @@ def prove(stack, steps, scratch):
         with steps.step("the whole load") as note:
             note(load.summary())
     prove_https(stack, steps, sessions)
+    prove_monitoring(stack, steps)
     story(stack, steps)
     with steps.step("logs name no person and no secret"):
         checks.logs(stack, sessions)

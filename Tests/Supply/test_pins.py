@@ -32,7 +32,7 @@ class PinTests(unittest.TestCase):
         for line in re.findall(r"^FROM .*", text("docker/Dockerfile"), re.MULTILINE):
             self.assertRegex(line, r"^FROM (\$\{(SWIFT_IMAGE|BASE_IMAGE|PROGRAMS)\}|scratch) AS \w+$")
         ours = r"\$\{VESTIBULE_IMAGE_PREFIX:-vestibule\}/\w+:\$\{VESTIBULE_TAG:-local\}"
-        others = r'"?\$\{VESTIBULE_(POSTGRES|CADDY)_IMAGE:-\w+:\d[\w.-]*\}"?'
+        others = r'"?\$\{VESTIBULE_(POSTGRES|CADDY|PROMETHEUS|ALERTMANAGER|GRAFANA)_IMAGE:-[\w/]+:v?\d[\w.-]*\}"?'
         for image in re.findall(r"^\s*image: (?:&\S+ )?(.*)$", text("docker/compose.yaml"), re.MULTILINE):
             self.assertRegex(image, rf"^({ours}|{others}|\*caddy-image)$")
 
