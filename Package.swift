@@ -233,10 +233,7 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
-        library(
-            "ServiceStore",
-            ["API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]
-        ),
+        library("ServiceStore", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
         library(
             "ServiceModels",
             ["API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore", logging, protobuf]

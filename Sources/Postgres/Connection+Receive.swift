@@ -117,7 +117,7 @@ extension Connection {
 
     private func fail(_ head: Item, _ result: OpaquePointer) -> Int {
         let fault = PostgresServerError(result: result)
-        owner?.serverRefused(fault.state)
+        owner?.refusedWrites?.count(fault.state)
         // 'V' is the severity that is never translated (`PG_DIAG_SEVERITY_NONLOCALIZED`).
         let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))).map { String(cString: $0) }
         if severity == nil || severity == "FATAL" || severity == "PANIC" {

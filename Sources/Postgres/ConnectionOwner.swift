@@ -8,8 +8,8 @@ protocol ConnectionOwner: AnyObject {
     func requestsFinished(_ connection: Connection, count: Int)
     /// The connection has something to send at the end of the turn.
     func connectionWantsFlush(_ connection: Connection)
-    /// The server has refused a statement or a commit.
-    func serverRefused(_ state: SQLState)
+    /// Counts what the server refuses to write; nil where nobody asks.
+    var refusedWrites: RefusedWrites? { get }
     /// Reserves a row for one statement of the loop's; false if it is reserved.
     func takeKey(_ key: LockKey) -> Bool
     /// The statement is committed or undone.

@@ -8,7 +8,7 @@ final class LoopPool {
     /// Ends statements of transactions that nobody waits for any more.
     let canceller = StatementCanceller()
     private let addresses: ServerAddresses
-    private let refusedWrites: RefusedWrites
+    let refusedWrites: RefusedWrites?
     private let maker = ConnectionMaker()
     private var state: PoolState
     private(set) var connections: [Connection?]
@@ -32,16 +32,11 @@ final class LoopPool {
     /// After so long without progress, reads leave a connection that a slow statement holds up.
     static let sweepsUntilMove = 10
 
-    init(
-        loop: EventLoop,
-        configuration: PostgresConfiguration,
-        addresses: ServerAddresses,
-        refusedWrites: RefusedWrites
-    ) {
+    init(loop: EventLoop, configuration: PostgresConfiguration, addresses: ServerAddresses, refused: RefusedWrites) {
         self.loop = loop
         self.configuration = configuration
         self.addresses = addresses
-        self.refusedWrites = refusedWrites
+        refusedWrites = refused
         failures = ConnectionFailures(report: configuration.onConnectionFailure)
         state = PoolState(
             connectionsMax: configuration.connectionsPerLoop,
@@ -209,13 +204,11 @@ final class LoopPool {
     }
 
     private func grow() {
-        guard !isClosed, let slot = state.slotToOpen() else { return }
-        open(slot)
+        if !isClosed, let slot = state.slotToOpen() { open(slot) }
     }
 
     private func growForCommits() {
-        guard let slot = state.slotToOpenForCommits() else { return }
-        open(slot)
+        if let slot = state.slotToOpenForCommits() { open(slot) }
     }
 
     private func open(_ slot: Int) {
@@ -337,8 +330,6 @@ extension LoopPool: ConnectionOwner {
     func connectionWantsFlush(_ connection: Connection) {
         flush.add(connection)
     }
-
-    func serverRefused(_ state: SQLState) { refusedWrites.count(state) }
 
     func takeKey(_ key: LockKey) -> Bool { lockKeys.take(key) }
 

@@ -107,7 +107,7 @@ extension NotificationListener: ConnectionOwner {
         loop.schedule(after: .zero) { [weak connection] in connection?.flush() }
     }
 
-    func serverRefused(_ state: SQLState) {}
+    var refusedWrites: RefusedWrites? { nil }
 
     func takeKey(_ key: LockKey) -> Bool { true }
 

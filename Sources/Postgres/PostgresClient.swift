@@ -37,7 +37,7 @@ public final class PostgresClient: Service {
                 loop: loop,
                 configuration: configuration,
                 addresses: addresses,
-                refusedWrites: refusedWrites
+                refused: refusedWrites
             )
             return LoopBound(pool, loop: loop)
         }

@@ -1,5 +1,4 @@
 import Logging
-import Models
 import Postgres
 import RPC
 import ServiceKit
@@ -19,21 +18,26 @@ final class DatabaseWatch: Sendable {
     }
 
     private let database: PostgresClient
-    private let clock: WallClock
     private let logger: Logger
+    private let nowMilliseconds: @Sendable () -> Int64
     private let memory = Mutex(Memory())
 
-    init(_ database: PostgresClient, clock: WallClock, logger: Logger) {
+    /// - Parameter nowMilliseconds: this machine's time of day, in Unix milliseconds.
+    init(_ database: PostgresClient, logger: Logger, nowMilliseconds: @escaping @Sendable () -> Int64) {
         self.database = database
-        self.clock = clock
         self.logger = logger
+        self.nowMilliseconds = nowMilliseconds
     }
 
     /// Returns if the database answers and takes writes.
     ///
     /// - Throws: ``DatabaseFault``, or `PostgresError` if it can't be asked.
     func check(deadline: Deadline) async throws {
-        let state = try await DatabaseState.read(from: database, clock: clock, deadline: deadline)
+        let state = try await DatabaseState.read(
+            from: database,
+            nowMilliseconds: nowMilliseconds,
+            deadline: deadline
+        )
         let former = memory.withLock { memory in
             defer { memory.state = state }
             return memory.state

@@ -1,5 +1,5 @@
+import FoundationEssentials
 import Logging
-import Models
 import Postgres
 import RPC
 import RPCTransport
@@ -234,7 +234,9 @@ public struct ServiceRuntime: Sendable {
 
     private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {
         let database = environment.database
-        let watch = DatabaseWatch(database, clock: .system, logger: environment.logger)
+        let watch = DatabaseWatch(database, logger: environment.logger) {
+            Int64(Date().timeIntervalSince1970 * 1000)
+        }
         environment.metrics.add(watch)
         let schema = SchemaCheck(migrations, schema: configuration[keys.databaseSchema])
         // Asked for until it is so: nobody takes migrations back while a program runs.

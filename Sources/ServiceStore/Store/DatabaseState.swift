@@ -1,4 +1,3 @@
-import Models
 import Postgres
 import RPC
 
@@ -14,10 +13,10 @@ struct DatabaseState: Sendable, Hashable {
     /// Asks for it, in one round trip.
     static func read(
         from database: PostgresClient,
-        clock: WallClock,
+        nowMilliseconds: @Sendable () -> Int64,
         deadline: Deadline
     ) async throws -> DatabaseState {
-        let before = clock.nowMilliseconds
+        let before = nowMilliseconds()
         let rows = try await database.query(
             """
             SELECT clock_timestamp(), current_setting('transaction_read_only') = 'off',
@@ -25,7 +24,7 @@ struct DatabaseState: Sendable, Hashable {
             """,
             deadline: deadline
         )
-        let after = clock.nowMilliseconds
+        let after = nowMilliseconds()
         let (time, takesWrites, timeline) = try rows[0].decode(PostgresTimestamp.self, Bool.self, String?.self)
         return DatabaseState(
             clockOffset: Double(time.milliseconds * 2 - before - after) / 2000,

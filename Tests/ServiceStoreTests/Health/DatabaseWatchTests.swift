@@ -22,7 +22,9 @@ struct DatabaseWatchTests {
     }
 
     private func watch(_ database: PostgresClient, clock: WallClock = .system) -> DatabaseWatch {
-        DatabaseWatch(database, clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        DatabaseWatch(database, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {
+            clock.nowMilliseconds
+        }
     }
 
     private func fault(of watch: DatabaseWatch) async throws -> DatabaseFault? {
