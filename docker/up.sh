@@ -36,9 +36,15 @@ is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
 [ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
 "${compose[@]}" "${files[@]}" build
 ./renew.sh
+# Some versions of Compose wait for a container and then don't mind that it is unhealthy.
+start() {
+    "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans &&
+        [ -z "$(docker ps --quiet --filter label=com.docker.compose.project=vestibule --filter health=unhealthy)" ]
+}
+
 # If identity can't start, the cause is in the log of the container that runs first, identity-migrate: for example a variable
 # that a deployment must set.
-"${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
+start || {
     "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate \
         identity profile invites gateway >&2
     ! is_there https || "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 https-folder https >&2
