@@ -31,7 +31,8 @@ public struct ProgramStatus: Sendable, Hashable {
         guard let reading else { return nil }
         let failures: Set = ["INTERNAL", "UNKNOWN", "DATA_LOSS", "UNAVAILABLE", "DEADLINE_EXCEEDED"]
         let rpc = reading.all("vestibule_rpc_server_calls_total").filter { $0.labels["method"] != "other" }
-        let http = reading.all("vestibule_http_requests_total")
+        // 503 of that route is the answer, not a failure.
+        let http = reading.all("vestibule_http_requests_total").filter { $0.labels["route"] != "/readyz" }
         let failed =
             rpc.filter { failures.contains($0.labels["code"] ?? "") }
             + http.filter { $0.labels["status"]?.first == "5" }

@@ -42,6 +42,16 @@ struct StatusFindingTests {
         #expect(calls.all == 16 && calls.failed == 2)
     }
 
+    @Test func `A gateway that says it isn't ready has failed in no call`() throws {
+        let text = """
+            vestibule_http_requests_total{route="/readyz",status="503"} 7
+            vestibule_http_requests_total{route="/me",status="200"} 3
+            vestibule_http_requests_total{route="/me",status="503"} 1
+            """
+        let calls = try #require(status(text, program: "gateway").calls)
+        #expect(calls.all == 4 && calls.failed == 1)
+    }
+
     @Test(arguments: [
         ("vestibule_ready 1", "vestibule_ready 0", StatusFinding.Severity.failure, "is not ready"),
         ("-4.5", "-5.5", .failure, "differ by 6 s"),
