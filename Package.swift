@@ -484,7 +484,8 @@ let package = Package(
         tests(
             "ServiceStoreTests",
             [
-                "API", "Models", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "API", "LocalPostgres", "Models", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit",
+                "ServiceStore",
                 "TestCertificates", "TestDatabases", "TestWaits", lifecycle, logging, protobuf, tracing,
             ]
         ),

@@ -10,7 +10,7 @@ extension IdentityMethods {
         _ request: IdentityV1.SignInAsGuestRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInAsGuestResponse {
-        // A repetition within a minute gets the same session. Without a proof of work nothing tells it from another guest.
+        // A request that is repeated within a minute gets the same session. Without a proof of work it can't be recognized.
         try await context.answer(mayBeRepeated: !request.proofOfWork.isEmpty) {
             do {
                 let session = try await guestSession(request, context)

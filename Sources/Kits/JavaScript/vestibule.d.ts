@@ -149,7 +149,7 @@ declare class SessionClient {
   onState(listener: (state: State) => void): () => void;
 
   /**
-   * Opens a session for a provider's credentials, in the place of the one there is. `fullName` and `email`, which Apple tells once, are kept
+   * Opens a session for a provider's credentials, in the place of the one there is. `fullName` and `email`, which Apple sends once, are kept
    * until a sign-in of the same person has succeeded, for seven days at most. The session of a guest is kept beside: see `keptGuest` of
    * vestibule.js.
    */

@@ -142,7 +142,7 @@ public final class Vestibule: Sendable {
     /// It goes on if its task is cancelled.
     ///
     /// - Throws: ``VestibuleError`` with `STORE_FAILED`: then the user is still signed in. `TIMEOUT` or `CancellationError`: another process
-    ///   works with the session; the user is signed out as soon as it has done so, which ``states`` tells.
+    ///   works with the session; the user is signed out as soon as it has done so, which ``states`` has.
     public func signOut(deadline: Duration? = nil) async throws {
         try await keeper.signOut(Deadline(in: deadline ?? self.deadline))
     }

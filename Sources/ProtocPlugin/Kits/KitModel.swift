@@ -76,7 +76,7 @@ struct KitModel {
         /// Whether it can be absent, which is something else than a value. A text that is empty means absent then, as does a number
         /// that is 0, unless the field has presence.
         let isOptional: Bool
-        /// Whether protobuf tells absent from empty: then an empty value is sent, and else left out.
+        /// Whether the field has presence (protobuf): an empty value is sent then, and otherwise left out.
         let hasPresence: Bool
         /// Whether a request may leave it out.
         let mayBeLeftOut: Bool

@@ -47,7 +47,7 @@ public struct ClientAddressKey: Sendable {
         self.init(secret, service: service)
     }
 
-    /// The code of the address that a call tells; nil if it tells none that is limited.
+    /// The code of the address in a call's metadata; nil if there is none that is limited.
     ///
     /// Of an IPv6 address the first 56 bits count, since a household may have all that begin with them. This machine's own
     /// addresses and those of private networks are nobody's: requests from there are development's, or come through a
@@ -59,7 +59,7 @@ public struct ClientAddressKey: Sendable {
         return SHA256.authenticationCode(of: purpose + address, key: key)
     }
 
-    /// The code of the site of the address that a call tells: the /48 of an IPv6 address, which has 256 of what ``code(of:)`` tells apart. Nil
+    /// The code of the site of the address in a call's metadata: the /48 of an IPv6 address, which has 256 of what ``code(of:)`` tells apart. Nil
     /// for IPv4, and where ``code(of:)`` is nil.
     public func siteCode(of metadata: Metadata) -> [UInt8]? {
         guard !metadata.isEmpty, let text = metadata.first(Self.metadataName), let address = Self.network(text),

@@ -10,7 +10,10 @@ public struct MetricsReading: Sendable, Hashable {
 
     private var samples: [String: [Sample]] = [:]
 
-    /// Reads Prometheus's text format. Lines that it doesn't know are left out.
+    /// Larger values are nothing that our programs measure, and don't fit an `Int`.
+    private static let valueMax = 1e15
+
+    /// Reads Prometheus's text format. Lines that it doesn't know are left out, and values that aren't numbers or too large.
     public init(text: String) {
         for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
             guard let (name, sample) = Self.sample(line) else { continue }
@@ -47,7 +50,7 @@ public struct MetricsReading: Sendable, Hashable {
             rest = rest.dropFirst()
         }
         guard !name.isEmpty, rest.first == " ", let number = rest.dropFirst().split(separator: " ").first,
-            let value = Double(number)
+            let value = Double(number), abs(value) <= valueMax
         else { return nil }
         return (String(name), Sample(labels: labels, value: value))
     }

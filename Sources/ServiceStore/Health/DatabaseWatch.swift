@@ -70,6 +70,9 @@ final class DatabaseWatch: Sendable {
             try await DatabaseState.tryWriting(to: database, deadline: deadline)
         } catch let error as PostgresError where error.isRefusedWrite {
             throw error.sqlState == .diskFull ? DatabaseFault.diskFull : DatabaseFault.readOnly
+        } catch let error as PostgresError where !error.isUnavailable {
+            // The role may not write large objects here, so nothing can be tried: the next refused write shows it again.
+            logger.warning("whether the database takes writes can't be tried", metadata: ["error": "\(error)"])
         }
         memory.withLock { memory in
             memory.refusedWrites = seen

@@ -22,7 +22,8 @@ struct MetricsReadingTests {
     }
 
     @Test(arguments: [
-        "name", "name{", "name{a", "name{a=", "name{a=\"", "name{a=\"b\\", "name{a=\"b\"", "name x", " 1", "{} 1", "",
+        "name", "name{", "name{a", "name{a=", "name{a=\"", "name{a=\"b\\", "name{a=\"b\"", "name x", "name NaN",
+        "name +Inf", "name 1e300", " 1", "{} 1", "",
     ])
     func `A line that is cut or foreign is left out`(line: String) {
         let reading = MetricsReading(text: "\(line)\nafter 1")

@@ -1,3 +1,4 @@
+import LocalPostgres
 import Logging
 import Models
 import Postgres
@@ -12,12 +13,12 @@ import Testing
 
 struct DatabaseWatchTests {
     /// A database, and a client of it as a service has it.
-    private func withDatabase(_ body: (PostgresClient) async throws -> Void) async throws {
+    private func withDatabase(_ body: (TestDatabase, PostgresClient) async throws -> Void) async throws {
         let facts = try await TestDatabase.fresh()
         var configuration = facts.configuration
         configuration.connectionsPerLoop = 1
         try await withEventLoopGroup(loopCount: 1, name: "test") { group in
-            try await withPostgresClient(configuration, group: group) { try await body($0) }
+            try await withPostgresClient(configuration, group: group) { try await body(facts, $0) }
         }
     }
 
@@ -41,7 +42,7 @@ struct DatabaseWatchTests {
         offset: Double,
         isRejected: Bool
     ) async throws {
-        try await withDatabase { database in
+        try await withDatabase { _, database in
             let clock = WallClock { WallClock.system.nowMilliseconds - Int64(offset * 1000) }
             guard case .clock(let seen)? = try await fault(of: watch(database, clock: clock)) else {
                 return #expect(!isRejected)
@@ -52,7 +53,7 @@ struct DatabaseWatchTests {
     }
 
     @Test func `A clock that is set while the program runs doesn't end it`() async throws {
-        try await withDatabase { database in
+        try await withDatabase { _, database in
             let offset = Mutex<Int64>(0)
             let watch = watch(
                 database,
@@ -72,7 +73,7 @@ struct DatabaseWatchTests {
     }
 
     @Test func `A database that only reads isn't ready, and is again when it takes writes`() async throws {
-        try await withDatabase { database in
+        try await withDatabase { _, database in
             let watch = watch(database)
             #expect(try await fault(of: watch) == nil)
             // As `ALTER SYSTEM` does to sessions that there are; new ones would not be begun (`target_session_attrs`).
@@ -84,7 +85,7 @@ struct DatabaseWatchTests {
     }
 
     @Test func `A refused write is counted, and has a write tried`() async throws {
-        try await withDatabase { database in
+        try await withDatabase { _, database in
             let watch = watch(database)
             #expect(try await fault(of: watch) == nil)
             let full: Query = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
@@ -95,6 +96,20 @@ struct DatabaseWatchTests {
             #expect(try await fault(of: watch) == nil)
             let left = try await database.query("SELECT count(*) FROM pg_largeobject_metadata")
             #expect(try left[0].decode(0, as: Int64.self) == 0)
+        }
+    }
+
+    @Test func `A role that may not try a write is believed to be able to`() async throws {
+        try await withDatabase { facts, database in
+            let watch = watch(database)
+            #expect(try await fault(of: watch) == nil)
+            try facts.cluster.runSQL(
+                "REVOKE EXECUTE ON FUNCTION lo_from_bytea(oid, bytea) FROM PUBLIC;",
+                database: facts.database
+            )
+            let full: Query = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$"
+            await #expect(throws: PostgresError.self) { try await database.execute(full) }
+            #expect(try await fault(of: watch) == nil)
         }
     }
 

@@ -47,7 +47,7 @@ extension Vestibule {
     /// Links another provider to the user's account, by which the user can then sign in too.
     ///
     /// It needs a sign-in of the last minutes, and credentials that are proven by a nonce or a code. If one of the user's two accounts was
-    /// empty, the other one absorbs it; the session may be that of the other one afterwards, which ``states`` tells. A guest's account
+    /// empty, the other one absorbs it; the session may be that of the other one afterwards, which ``states`` has. A guest's account
     /// becomes a full one with the same user id.
     ///
     /// - Returns: The providers of the account, in the order in which they were linked.

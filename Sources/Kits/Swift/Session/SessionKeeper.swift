@@ -159,7 +159,7 @@ package actor SessionKeeper {
 
     /// Adds a consumer of states, who gets the one of now and every change.
     func watch(_ continuation: AsyncStream<SessionState>.Continuation) async {
-        // If the store fails, the first call that succeeds tells the state.
+        // If the store fails, the first call that succeeds announces the state.
         announcer.add(continuation, try? await record())
     }
 

@@ -64,20 +64,20 @@ final class DrivenClient: Sendable {
             Task { [self] in
                 var isFirst = true
                 for await state in states where !isDropped {
-                    // The first one is what `open` answers, unless it has a reason to tell.
+                    // The first one is what `open` answers, unless it has a reason.
                     if isFirst, state.reason == nil {
                         isFirst = false
                         continue
                     }
                     isFirst = false
-                    tell(state)
+                    report(state)
                 }
             }
         )
         return answer
     }
 
-    private func tell(_ state: SessionState) {
+    private func report(_ state: SessionState) {
         switch state {
         case .signedIn: Output.event("state", name, ["state": .text("signedIn")])
         case .signedOut(let reason):
