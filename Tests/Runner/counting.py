@@ -2,8 +2,8 @@
 
 import re
 
-FAILURES = re.compile(r"^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|FAIL|FAIL:) |^SUMMARY: |^error: |^↳ "
-                      r"|: fault: |^Tests/.*: \d+: ")
+FAILURES = re.compile(r"^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|ERROR:|FAIL|FAIL:) |^SUMMARY: |^error: |^↳ "
+                      r"|: fault: |^Tests/.*: \d+: |: Fatal error: |error: Process '.*exited with unexpected signal")
 # Swift's tests begin with these, which look like the comment of a failure.
 HEADER = re.compile(r"^↳ (Testing Library Version|Target Platform): ")
 COLORS = re.compile(r"\033\[[0-9;]*m")
@@ -47,3 +47,9 @@ def failures_of(text):
     """The lines that say which tests failed, and their comments."""
     lines = COLORS.sub("", text).splitlines()
     return [line[:300] for line in lines if FAILURES.search(line) and not HEADER.search(line)]
+
+
+def last_lines(text, count):
+    """The last lines that say something; Swift's lines of tests that passed or started don't."""
+    lines = [line for line in COLORS.sub("", text).splitlines() if line.strip() and not line.startswith(("◇ ", "✔ Test "))]
+    return [line[:300] for line in lines[-count:]]

@@ -23,13 +23,14 @@ import sys
 import time
 
 import suites
-from counting import failures_of
+from counting import failures_of, last_lines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".build" / "tests"
 REPORT_SECONDS = 30
 STOP_SECONDS = 15
 FAILURES_SHOWN_MAX = 40
+LAST_LINES_SHOWN = 15
 
 
 @dataclasses.dataclass
@@ -66,10 +67,14 @@ class Run:
         """(passed, failed, failures) of a suite that has ended."""
         text = self.log.read_text(errors="replace")
         passed, failed = self.suite.count(text)
-        # A suite that failed without saying why is one failure; so is one that ran nothing.
-        if self.process.returncode != 0 or passed + failed == 0:
-            failed = max(failed, 1)
-        return passed, failed, failures_of(text) if failed else []
+        if self.process.returncode == 0 and failed == 0 and passed > 0:
+            return passed, 0, []
+        failures = failures_of(text)
+        # A suite that counted no failure ended early, or ran nothing: how it ended says why.
+        if failed == 0:
+            failed = 1
+            failures += [f"It ended with status {self.process.returncode}; the last lines that it printed:", *last_lines(text, LAST_LINES_SHOWN)]
+        return passed, failed, failures
 
 
 def clock(seconds):

@@ -26,6 +26,11 @@ class CountingTests(unittest.TestCase):
         self.assertEqual(len(counting.failures_of(text)), 4)
         self.assertEqual(counting.count_swift("✔ Test run with 2 tests in 1 suite passed after 1 seconds.\n"), (0, 0))
 
+    def test_a_crash_of_swifts_tests(self):
+        # SwiftPM writes it into whichever line it was at.
+        line = "◇ Test case passing 2 error: Process '.build/debug/a.xctest' exited with unexpected signal code 11"
+        self.assertEqual(counting.failures_of(f'◇ Test "a" started.\n{line}\n◇ Test "b" started.\n'), [line])
+
     def test_pytest(self):
         self.assertEqual(counting.count_pytest("..F\nFAILED a.py::b\n1 failed, 20 passed, 2 errors in 3.2s\n"), (20, 3))
         self.assertEqual(counting.count_pytest("12 passed in 3.2s\n"), (12, 0))
@@ -68,6 +73,16 @@ class RunningTests(unittest.TestCase):
     def test_a_suite_that_ran_nothing_or_failed_without_a_reason_failed(self):
         self.assertEqual(self.run_suites("true")[0][:2], (0, 1))
         self.assertEqual(self.run_suites("echo '3 passed, 0 failed'; exit 2")[0][:2], (3, 1))
+
+    def test_the_last_lines_of_a_suite_that_ended_early_are_shown(self):
+        _, _, summary = self.run_suites("echo 'no space left'; echo '3 passed, 0 failed'; kill -9 $$")[0]
+        self.assertEqual(summary[1:], [
+            "  It ended with status -9; the last lines that it printed:", "  no space left", "  3 passed, 0 failed"])
+        self.assertEqual(self.run_suites("echo 'FAIL that one'; echo '2 passed, 1 failed'; false")[0][2][1:], ["  FAIL that one"])
+
+    def test_lines_of_swift_tests_that_did_not_fail_are_not_shown_as_the_last_ones(self):
+        text = '◇ Test "a" started.\nA.swift:1: Fatal error: that\n✔ Test "b" passed after 0.1 seconds.\n◇ Suite B started.\n\n'
+        self.assertEqual(counting.last_lines(text, 2), ["A.swift:1: Fatal error: that"])
 
     def test_an_interrupted_run_leaves_no_process(self):
         suite = suites.script_suite("waiting", "", "sh", "-c", "trap '' INT; sleep 60 & echo $! >child; wait")
