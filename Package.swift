@@ -274,7 +274,11 @@ let package = Package(
             exclude: ["README.md"],
             embeds: "Files"
         ),
-        library("LocalStack", ["JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
+        library("Backup", ["COpenSSL", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]),
+        library(
+            "LocalStack",
+            ["Backup", "JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]
+        ),
 
         library(
             "Deployment",
@@ -302,7 +306,7 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "API", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands",
+                "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands",
                 "ServiceKit",
                 argumentParser, logging, protobuf,
             ]

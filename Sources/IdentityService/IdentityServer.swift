@@ -74,6 +74,21 @@ public struct IdentityServer: AccountServer, WorkServer {
         }
     }
 
+    /// Makes a restored database ready: ends all sessions, and deletes accounts again that were deleted since the backup.
+    ///
+    /// - Parameters:
+    ///   - log: lines with an account's id, the time and the reason, as `vestibule backup` keeps them.
+    ///   - isConfirmed: whether to do it; if false, nothing changes and the thrown error says what would.
+    /// - Returns: sentences for people about what was done.
+    public func afterRestore(deletedAccounts log: String, isConfirmed: Bool) async throws -> [String] {
+        try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
+            let store = IdentityStore(database: database, limits: settings.limits)
+            let closed = log.split(separator: "\n").compactMap(ClosedAccountLine.init)
+            return try await AfterRestoreCommand(store: store, clock: .system)
+                .run(closed, isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
+        }
+    }
+
     /// Runs an operator's command on held work. A retry of webhooks restarts their targets.
     public func work(_ command: WorkCommand) async throws -> [String] {
         try await runtime.withDatabase { database in

@@ -56,8 +56,9 @@ package enum ChildProcess {
     /// Runs a program to its end; returns its exit status and its output (both streams).
     ///
     /// Input and output are unnamed files, so no pipe can fill up and block either side.
-    static func run(
+    package static func run(
         _ arguments: [String],
+        environment: [String: String] = plainEnvironment,
         input: String = ""
     ) throws(LocalPostgresError) -> (status: Int32, output: String) {
         let inputFile = try unnamedFile()
@@ -72,14 +73,14 @@ package enum ChildProcess {
             written += count
         }
         lseek(inputFile, 0, SEEK_SET)
-        let child = try spawn(arguments, input: inputFile, output: outputFile)
+        let child = try spawn(arguments, environment: environment, input: inputFile, output: outputFile)
         let status = wait(for: child)
         lseek(outputFile, 0, SEEK_SET)
         return (status, readAll(outputFile))
     }
 
     /// Waits for a child's end; returns its exit status, or 128 plus the number of the signal that ended it.
-    static func wait(for child: pid_t) -> Int32 {
+    package static func wait(for child: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         let signal = status & 0x7f

@@ -68,6 +68,14 @@ extension LocalCluster {
         try runSQL(script, database: database)
     }
 
+    /// Makes or updates the login role that reads backups.
+    public func createBackupRole(name: String, password: String, database: String) throws {
+        try runSQL(
+            ServiceRoleSQL.backupRole(name, password: password, database: database),
+            database: database
+        )
+    }
+
     /// Makes the databases that every cluster has accessible only to superusers.
     public func closeToStrangers() throws { try runSQL(ServiceRoleSQL.closeCluster) }
 

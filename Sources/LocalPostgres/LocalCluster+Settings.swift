@@ -64,6 +64,7 @@ extension LocalCluster {
         """
         local all \(superuser) \(callerHasName ? "peer map=owner" : "trust")
         local all all scram-sha-256
+        local replication all scram-sha-256
 
         """
     }

@@ -18,7 +18,8 @@ public final class LocalCluster: Sendable {
     private let settings: Settings
     private let server: Mutex<RunningServer?>
 
-    private static let startLimitSeconds = 60.0
+    /// The time limit of a start, in seconds; a server that replays a backup's log needs more.
+    public static let startLimitSeconds = 60.0
     /// The maximum size of the log; a larger one is truncated at start.
     private static let logBytesMax = 10 * 1024 * 1024
 
@@ -48,7 +49,11 @@ public final class LocalCluster: Sendable {
     ///
     /// First stops a server of an earlier process, and deletes its stale lock file. Throws `LocalPostgresError`, or
     /// Foundation's error for a folder that can't be made.
-    public static func start(directory: String, settings: Settings = .durable) throws -> LocalCluster {
+    public static func start(
+        directory: String,
+        settings: Settings = .durable,
+        limitSeconds: Double = startLimitSeconds
+    ) throws -> LocalCluster {
         let user = try ServerUser.choose()
         let folder = try ClusterFolder.open(directory, user: user)
         do {
@@ -63,12 +68,43 @@ public final class LocalCluster: Sendable {
                 superuser: "postgres"
             )
             try cluster.initialize()
-            try cluster.launch()
+            try cluster.launch(limitSeconds: limitSeconds)
             return cluster
         } catch {
             close(folder.lockDescriptor)
             throw error
         }
+    }
+
+    /// Replaces a cluster's data, while no process runs it. The data that it had is kept beside the new one.
+    ///
+    /// - Parameters:
+    ///   - directory: the cluster's folder, which is made if it is missing.
+    ///   - write: writes the new data into an empty folder. If it throws, the cluster is as it was.
+    /// - Returns: the folder with the former data; nil if there was none.
+    public static func replaceData(directory: String, _ write: (String) throws -> Void) throws -> String? {
+        let folder = try ClusterFolder.open(directory, user: try ServerUser.choose())
+        defer { close(folder.lockDescriptor) }
+        stopOrphan(of: folder)
+        let files = FileManager.default
+        let unfinished = folder.path + "/data.new"
+        if files.fileExists(atPath: unfinished) { try files.removeItem(atPath: unfinished) }
+        try files.createDirectory(atPath: unfinished, withIntermediateDirectories: false)
+        do {
+            try write(unfinished)
+            try folder.user.ownAll(unfinished)
+        } catch {
+            try? files.removeItem(atPath: unfinished)
+            throw error
+        }
+        var former: String?
+        if files.fileExists(atPath: folder.data) {
+            let path = "\(folder.data).before-\(Int(Date().timeIntervalSince1970))"
+            try files.moveItem(atPath: folder.data, toPath: path)
+            former = path
+        }
+        try files.moveItem(atPath: unfinished, toPath: folder.data)
+        return former
     }
 
     /// Deletes a cluster's data. Throws while a process runs it, and for a folder that was not made here.
@@ -82,6 +118,15 @@ public final class LocalCluster: Sendable {
         stopOrphan(of: folder)
         close(folder.lockDescriptor)
         try? ClusterFolder.remove(directory)
+    }
+
+    /// Undoes ``replaceData(directory:_:)``: the data that it put there is deleted.
+    public static func putBack(_ former: String, directory: String) throws {
+        let folder = try ClusterFolder.open(directory, user: try ServerUser.choose())
+        defer { close(folder.lockDescriptor) }
+        stopOrphan(of: folder)
+        try FileManager.default.removeItem(atPath: folder.data)
+        try FileManager.default.moveItem(atPath: former, toPath: folder.data)
     }
 
     /// Stops the server by a fast shutdown: sessions are ended, a checkpoint is written.
@@ -107,7 +152,7 @@ public final class LocalCluster: Sendable {
             server?.end(with: SIGINT)
             server = nil
         }
-        try launch()
+        try launch(limitSeconds: Self.startLimitSeconds)
     }
 
     /// Whether the server's process is running.
@@ -139,7 +184,7 @@ public final class LocalCluster: Sendable {
         try FileManager.default.moveItem(atPath: unfinished, toPath: folder.data)
     }
 
-    private func launch() throws {
+    private func launch(limitSeconds: Double) throws {
         let ourName = ServerUser.name(of: geteuid())
         if !FileManager.default.fileExists(atPath: socketDirectory) {
             try FileManager.default.createDirectory(atPath: socketDirectory, withIntermediateDirectories: false)
@@ -163,7 +208,7 @@ public final class LocalCluster: Sendable {
         }
         let started = try RunningServer.start(programs: programs, folder: folder)
         do {
-            try started.waitUntilReady(limitSeconds: Self.startLimitSeconds)
+            try started.waitUntilReady(limitSeconds: limitSeconds)
         } catch {
             started.end(with: SIGINT)
             throw error

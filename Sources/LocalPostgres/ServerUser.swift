@@ -38,6 +38,16 @@ struct ServerUser: Sendable {
         return (try? ChildProcess.run(command))?.status == 0
     }
 
+    /// Makes this user the owner of a data folder and all that is in it; PostgreSQL starts on no folder that others may enter.
+    func ownAll(_ folder: String) throws(LocalPostgresError) {
+        try own(folder, mode: 0o700)
+        guard differsFromOurs else { return }
+        let (status, output) = try ChildProcess.run(["/bin/chown", "-R", "\(userID):\(groupID)", folder])
+        guard status == 0 else {
+            throw .programFailed(program: "chown", status: status, output: String(output.suffix(600)))
+        }
+    }
+
     /// Makes this user the owner of a file or folder, and sets its mode.
     func own(_ path: String, mode: mode_t) throws(LocalPostgresError) {
         guard chmod(path, mode) == 0 else { throw .system(call: "chmod", path: path, errno: errno) }

@@ -74,6 +74,25 @@ public enum ServiceRoleSQL {
             """
     }
 
+    /// SQL that makes or updates a login role that reads backups: the whole cluster by replication, and all tables. A superuser runs it in
+    /// that database.
+    ///
+    /// - Throws: `LocalPostgresError.invalidName` for a name that is not a plain identifier.
+    public static func backupRole(
+        _ name: String,
+        password: String,
+        database: String
+    ) throws(LocalPostgresError) -> String {
+        let (name, database) = (try plainIdentifier(name), try plainIdentifier(database))
+        return """
+            \(prelude)
+            \(login(name, password))
+            ALTER ROLE \(name) REPLICATION;
+            GRANT CONNECT ON DATABASE \(database) TO \(name);
+            GRANT pg_read_all_data TO \(name);
+            """
+    }
+
     /// SQL that makes the databases that every cluster has accessible only to superusers; for a cluster of our own.
     public static let closeCluster = "REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC;"
 

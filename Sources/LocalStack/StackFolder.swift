@@ -25,6 +25,9 @@ public struct StackFolder: Sendable {
     /// Identity's own keys, and the keys that are derived from them for services.
     var keys: KeyFolders { KeyFolders(secrets: secrets) }
     var addressKey: String { secrets + "/address-key" }
+    var backupPassword: String { secrets + "/backup-database-password" }
+    /// Where `vestibule backup` writes to, unless it is configured. It stays when the stack's data is deleted.
+    var backups: String { path + "/backup" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
     func databaseOwnerPassword(of service: String) -> String { secrets + "/\(service)-database-owner-password" }
 
@@ -67,6 +70,7 @@ public struct StackFolder: Sendable {
                 if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
             }
         }
+        if try makeFile(backupPassword, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(backupPassword) }
         return made
     }
 

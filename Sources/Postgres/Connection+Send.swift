@@ -9,6 +9,7 @@ extension Connection {
         guard phase == .ready else { return }
         takeBatch()
         if isLeaving { return flushLeaving() }
+        if isLeased { handBackShared() }
         sendDiscards()
         var dropped = sendReads()
         sendSharedWrites(&dropped)
@@ -21,6 +22,16 @@ extension Connection {
         sending.removeAll(keepingCapacity: true)
         if dropped > 0 { finished(dropped) }
         flushOutput()
+    }
+
+    /// While a transaction has the connection, nothing of others' is sent on it: it would be committed or undone with the transaction. What
+    /// was placed before and waits for its row, and what is to be done again, goes elsewhere.
+    private func handBackShared() {
+        let shared = sending.filter(\.isShared)
+        guard !shared.isEmpty else { return }
+        sending.removeAll(where: \.isShared)
+        for request in shared { request.attempts -= 1 }
+        owner?.requestsLeft(self, shared)
     }
 
     /// Only a transaction that is open may still say something here; the rest goes elsewhere when the connection closes.

@@ -63,6 +63,8 @@ final class Connection {
     private var sweptStuckHead: StatementRequest?
     /// The server takes no writes: the connection is closed as soon as what was sent is answered, and takes nothing new.
     var isLeaving = false
+    /// Whether it belongs to a transaction, and takes no other requests.
+    var isLeased = false
     /// The server is being asked to end the statement, so it need not be ended by closing the connection.
     var isBeingCancelled = false
     /// Called for what others notify this session of, in one call for all that came together. Nil but for a listener's.
@@ -99,7 +101,7 @@ final class Connection {
     /// Begins to connect: looks the servers' names up, and has the connection made, both away from the loop.
     func open() {
         guard addresses.hasNames else { return make() }
-        let me = LoopBound(Weak(self), loop: loop)
+        let me = LoopBound(Weak(connection: self), loop: loop)
         question = addresses.ask { [loop] in loop.execute { me.value.connection?.make() } }
         // Who has been answered once need not wait for a resolver that hangs.
         loop.schedule(after: Self.lookUpLimit) { [weak self] in
@@ -121,7 +123,7 @@ final class Connection {
         let seconds = configuration.connectSeconds(servers: servers.count)
         // The last of many servers must get its time too.
         connectDeadline = max(connectDeadline, .after(.seconds(seconds * Int64(servers.count))))
-        let me = LoopBound(Weak(self), loop: loop)
+        let me = LoopBound(Weak(connection: self), loop: loop)
         maker.open(
             configuration.connectionParameters(servers: servers) + [("connect_timeout", "\(seconds)")],
             for: attempt,
@@ -150,10 +152,7 @@ final class Connection {
     }
 
     /// For what comes back to the loop after the connection may be gone.
-    private struct Weak {
-        weak var connection: Connection?
-        init(_ connection: Connection) { self.connection = connection }
-    }
+    private struct Weak { weak var connection: Connection? }
 
     /// Ends it and gives back what was not answered. Does nothing if it is closed.
     func close(_ reason: String) {

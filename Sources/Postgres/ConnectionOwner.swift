@@ -6,6 +6,8 @@ protocol ConnectionOwner: AnyObject {
     func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest])
     /// So many shared requests are over; none if just the end of an answer arrived, and the connection has nothing to do now.
     func requestsFinished(_ connection: Connection, count: Int)
+    /// Shared requests that were placed on it and not sent, since it belongs to a transaction now: another one has to take them.
+    func requestsLeft(_ connection: Connection, _ requests: [StatementRequest])
     /// The connection has something to send at the end of the turn.
     func connectionWantsFlush(_ connection: Connection)
     /// Counts what the server refuses to write; nil where nobody asks.

@@ -10,17 +10,17 @@ final class LoopPool {
     private let addresses: ServerAddresses
     let refusedWrites: RefusedWrites?
     private let maker = ConnectionMaker()
-    private var state: PoolState
+    var state: PoolState
     private(set) var connections: [Connection?]
-    private var waiting = WaitingRequests()
-    private var leases: [Lease] = []
-    private var keyed = KeyedReads()
+    var waiting = WaitingRequests()
+    var leases: [Lease] = []
+    var keyed = KeyedReads()
     private var lockKeys = LockKeys()
     private lazy var flush = TurnFlush(loop) { [weak self] in self?.endTurn() }
-    private var sweepTimer: LoopTimer?
+    var sweepTimer: LoopTimer?
     /// Between attempts to connect.
     private let backoff = Backoff(first: .milliseconds(50), max: .seconds(1))
-    private var failures: ConnectionFailures
+    var failures: ConnectionFailures
     private var isClosed = false
     private var drained: [() -> Void] = []
     /// The counters of the pool's metrics.
@@ -56,6 +56,10 @@ final class LoopPool {
     func submit(_ request: StatementRequest) {
         guard !isClosed else { return request.finish(.failure(.closed)) }
         sums.statements &+= 1
+        place(request)
+    }
+
+    private func place(_ request: StatementRequest) {
         switch state.place(.shared) {
         case .slot(let slot):
             send(request, slot)
@@ -127,6 +131,7 @@ final class LoopPool {
         // The slot may have another connection by now.
         if connections[slot] === lease.connection {
             state.released(slot)
+            lease.connection.isLeased = false
             if isClean && !lease.connection.isLeaving {
                 serveWaiters()
             } else {
@@ -189,6 +194,7 @@ final class LoopPool {
 
     private func grant(_ request: LeaseRequest, _ slot: Int) {
         guard let connection = connections[slot] else { preconditionFailure("a ready slot without a connection") }
+        connection.isLeased = true
         let lease = Lease(pool: self, connection: connection, deadline: request.deadline)
         leases.append(lease)
         request.finish(.success(lease))
@@ -203,7 +209,7 @@ final class LoopPool {
         }
     }
 
-    private func grow() {
+    func grow() {
         if !isClosed, let slot = state.slotToOpen() { open(slot) }
     }
 
@@ -231,53 +237,6 @@ final class LoopPool {
         statistics.loop = loop.index
         state.describe(&statistics)
         return statistics
-    }
-
-    // MARK: Sweep
-
-    private func armSweep() {
-        guard sweepTimer == nil else { return }
-        sweepTimer = loop.schedule(after: Self.sweepInterval) { [weak self] in self?.sweep() }
-    }
-
-    private func sweep() {
-        sweepTimer = nil
-        let now = Deadline.now()
-        keyed.giveUp(now)
-        sweepWaiters(now)
-        for (slot, connection) in connections.enumerated() {
-            guard let connection, !connection.isIdle || connection.phase == .connecting else { continue }
-            let stalledSweeps = connection.sweep(now: now)
-            guard stalledSweeps > 0, connection.phase == .ready else { continue }
-            state.stalled(slot)
-            if stalledSweeps == Self.sweepsUntilMove, state.waiting == 0, state.hasAlternative(to: slot) {
-                connection.takeHeldUpReads().forEach(submit)
-            }
-        }
-        for lease in leases where lease.deadline < now && lease.connection.isIdle {
-            lease.connection.close("a transaction took too long")
-        }
-        grow()
-        let isBusy = connections.contains { connection in
-            guard let connection else { return false }
-            return !connection.isIdle || connection.phase == .connecting
-        }
-        if isBusy || !leases.isEmpty || !waiting.isEmpty { armSweep() }
-    }
-
-    private func sweepWaiters(_ now: Deadline) {
-        let gone = waiting.removeGone(now)
-        if !gone.statements.isEmpty { state.waitersLeft(.shared, count: gone.statements.count) }
-        if !gone.leases.isEmpty { state.waitersLeft(.lease, count: gone.leases.count) }
-        let error = { [self] in waitError($0, $1, now) }
-        for request in gone.statements { request.finish(.failure(error(request.deadline, request.isCancelled))) }
-        for request in gone.leases { request.finish(.failure(error(request.deadline, request.isCancelled))) }
-    }
-
-    private func waitError(_ deadline: Deadline, _ isCancelled: Bool, _ now: Deadline) -> PostgresError {
-        if isCancelled { return .cancelled(outcomeUnknown: false) }
-        guard state.hasReadySlot else { return .unavailable(failures.last) }
-        return deadline < now ? .timeout(outcomeUnknown: false) : .poolExhausted
     }
 }
 
@@ -325,6 +284,13 @@ extension LoopPool: ConnectionOwner {
         }
         retryKeys()
         if isClosed { finishDraining() }
+    }
+
+    func requestsLeft(_ connection: Connection, _ requests: [StatementRequest]) {
+        state.finished(connection.slot, count: requests.count)
+        for request in requests where !request.isAnswered {
+            if isClosed { request.finish(.failure(.closed)) } else { place(request) }
+        }
     }
 
     func connectionWantsFlush(_ connection: Connection) {

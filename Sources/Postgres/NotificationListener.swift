@@ -102,6 +102,9 @@ extension NotificationListener: ConnectionOwner {
 
     func requestsFinished(_ connection: Connection, count: Int) {}
 
+    // No transaction gets its connection.
+    func requestsLeft(_ connection: Connection, _ requests: [StatementRequest]) { requests.forEach { $0.lose() } }
+
     func connectionWantsFlush(_ connection: Connection) {
         // Not out of the call that asks for it.
         loop.schedule(after: .zero) { [weak connection] in connection?.flush() }

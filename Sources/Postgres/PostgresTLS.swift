@@ -15,7 +15,7 @@ public enum PostgresTLS: Sendable, Hashable {
 
     /// libpq's keywords. The file is named in any mode, so that it never looks for one in the home folder; where the
     /// server need not prove itself there must be none, since one that is there would be held against it.
-    var connectionParameters: [(keyword: String, value: String)] {
+    package var connectionParameters: [(keyword: String, value: String)] {
         switch self {
         case .disable: [("sslmode", "disable")]
         case .prefer: [("sslmode", "prefer"), ("sslrootcert", "/dev/null/none")]

@@ -18,16 +18,8 @@ def own_stack():
         yield stack
 
 
-def command(stack, *arguments, **more_environment):
-    """A command as a developer types it beside `make run`: with the folder alone."""
-    return subprocess.run(
-        [program("vestibule"), *arguments],
-        env={**clean_environment(), "VESTIBULE_RUN_FOLDER": str(stack.folder), **more_environment},
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
-
-
 def status(stack, *arguments, code=0, **more_environment):
-    result = command(stack, "status", *arguments, **more_environment)
+    result = stack.command("status", *arguments, **more_environment)
     assert result.returncode == code, (result.stdout, result.stderr)
     return result.stdout
 
@@ -84,7 +76,7 @@ def test_without_addresses_it_says_what_to_pass(tmp_path):
 
 @pytest.mark.parametrize("target", ["identity", "identity=", "identity=x", "other=127.0.0.1:1", "identity=127.0.0.1:0"])
 def test_a_wrong_target_is_rejected(own_stack, target):
-    assert command(own_stack, "status", "--target", target).returncode == 64
+    assert own_stack.command("status", "--target", target).returncode == 64
 
 
 def test_each_command_finds_what_runs_here(own_stack):
@@ -97,7 +89,7 @@ def test_each_command_finds_what_runs_here(own_stack):
             ("account", "find", app.user_id): app.user_id,
             ("check",): "identity",
             ("sessions", "end", "--account", app.user_id): "nothing was changed"}.items():
-        result = command(own_stack, *arguments)
+        result = own_stack.command(*arguments)
         assert words.lower() in (result.stdout + result.stderr).lower(), (arguments, result.stdout, result.stderr)
         assert "78" not in str(result.returncode), result.stderr
 
@@ -113,7 +105,7 @@ def test_the_file_is_its_owners_and_has_no_secret_of_the_database(own_stack):
 
 def test_a_configured_command_does_not_take_it(own_stack):
     """Otherwise a shell with the variables of a deployment would mix two configurations."""
-    result = command(own_stack, "work", VESTIBULE_DATABASE_HOST="/nowhere", VESTIBULE_LOG_LEVEL="critical")
+    result = own_stack.command("work", VESTIBULE_DATABASE_HOST="/nowhere", VESTIBULE_LOG_LEVEL="critical")
     assert result.returncode == 1
     assert "nothing is held" not in result.stdout
 
@@ -124,7 +116,7 @@ def test_it_is_gone_when_nothing_runs():
         assert (stack.folder / "operator.env").exists()
         assert stack.stop() == 0
         assert not (stack.folder / "operator.env").exists()
-        assert command(stack, "status").returncode == 78
+        assert stack.command("status").returncode == 78
 
 
 def test_at_an_address_of_its_own_each_program_has_metrics():

@@ -4,6 +4,7 @@ import RPC
 import RPCTransport
 import Synchronization
 import TestDatabases
+import TestWaits
 import Testing
 
 @testable import Postgres
@@ -79,6 +80,62 @@ extension ServerTests {
                 #expect(Set(commits.filter { $0.0 != 5 }.map(\.1)).count == 1)
                 let count = try await client.query("SELECT count FROM t WHERE n = 5")[0].decode(0, as: Int.self)
                 #expect(count == 3)
+            }
+        }
+
+        @Test func `A write that waits for its row is no part of the transaction that gets its connection`() async throws {
+            try await withClient(bootstrapSQL: Self.table, configure: { $0.connectionsPerLoop = 2 }) { client, database in
+                // Both connections are open.
+                try await client.withTransaction { transaction in
+                    try await transaction.query("SELECT 1")
+                    try await client.query("SELECT 1")
+                }
+                let slow: Query = "UPDATE t SET count = count + 1 WHERE n = 1 AND pg_sleep(0.5) IS NOT NULL"
+                let first = Task { try await client.executeTogether(slow, key: LockKey(1)) }
+                try await database.waitUntilActive("%pg_sleep%")
+                let second = Task {
+                    try await client.executeTogether("UPDATE t SET count = count + 1 WHERE n = 1", key: LockKey(1))
+                }
+                try await eventually("the second write is placed") {
+                    client.statistics(waitingAtMost: .seconds(10))[0].pipelineDepth == 2
+                }
+                await #expect(throws: Undone.self) {
+                    try await client.withTransaction { transaction in
+                        try await transaction.query("SELECT 1")
+                        let affected = try await second.value.affected
+                        #expect(affected == 1)
+                        throw Undone()
+                    }
+                }
+                let affected = try await first.value.affected
+                #expect(affected == 1)
+                let count = try await client.query("SELECT count FROM t WHERE n = 1")[0].decode(0, as: Int.self)
+                #expect(count == 2)
+            }
+        }
+
+        @Test func `A write that is done again for its neighbour is no part of the transaction behind it`() async throws {
+            try await withClientAndLoops(
+                bootstrapSQL: Self.table,
+                configure: { $0.connectionsPerLoop = 1 }
+            ) { client, _, loops in
+                try await client.ping()
+                let bad: Query = "UPDATE t SET count = 1 / count WHERE n = 1 AND pg_sleep(0.3) IS NOT NULL"
+                try await Task(executorPreference: loops[0]) {
+                    async let neighbour = postgresError { try await client.executeTogether(bad, key: LockKey(1)) }
+                    async let write = client.executeTogether("UPDATE t SET count = 7 WHERE n = 2", key: LockKey(2))
+                    async let fault = postgresError {
+                        try await client.withTransaction { transaction in
+                            try await transaction.query("SELECT 1")
+                            try await Task.sleep(for: .milliseconds(200))
+                            throw Undone()
+                        }
+                    }
+                    let (state, affected, other) = (await neighbour?.sqlState, try await write.affected, await fault)
+                    #expect(state?.code == "22012" && affected == 1 && other == nil)
+                }.value
+                let count = try await client.query("SELECT count FROM t WHERE n = 2")[0].decode(0, as: Int.self)
+                #expect(count == 7)
             }
         }
 
@@ -190,3 +247,6 @@ extension ServerTests {
         }
     }
 }
+
+/// Ends a transaction.
+private struct Undone: Error {}

@@ -9,6 +9,7 @@ _SERVICE = {
 ALLOWED = {
     "AccountImport": {"COpenSSL", "JOSE", "Models"},
     "API": {"RPC"},
+    "Backup": {"COpenSSL", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "Bytes": set(),
     "Certificates": {"COpenSSL"},
     "Connect": {"HTTP", "RPC", "RPCTransport"},
@@ -27,7 +28,7 @@ ALLOWED = {
     "Kits/Samples": {"API", "RPC", "RPCTransport", "SessionVerifier"},
     "Kits/Swift": set(),
     "LocalPostgres": set(),
-    "LocalStack": {"JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
+    "LocalStack": {"Backup", "JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
     "OTLP": {"RPC", "RPCTransport"},
     "OutgoingHTTP": {"CCurl", "COpenSSL", "RPCTransport"},
@@ -51,7 +52,7 @@ ALLOWED = {
     "Executables/programs": set(),
     "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "API", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
+        "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CCrash", "CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

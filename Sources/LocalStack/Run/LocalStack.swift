@@ -1,3 +1,4 @@
+import Backup
 import Glibc
 import LocalPostgres
 import ServiceKit
@@ -6,8 +7,8 @@ import ServiceKit
 /// a separate process. The processes are started in order, watched, and stopped in order.
 public struct LocalStack: Sendable {
     private let configuration: Configuration
-    private let plan: StackPlan
-    private let folder: StackFolder
+    let plan: StackPlan
+    let folder: StackFolder
     private let console = StackConsole()
 
     /// A stack that isn't started yet.
@@ -62,10 +63,13 @@ public struct LocalStack: Sendable {
         console.say("stopped")
     }
 
-    private func withDatabase(_ body: (LocalCluster) async throws -> Void) async throws {
+    func withDatabase(
+        startLimitSeconds: Double = LocalCluster.startLimitSeconds,
+        _ body: (LocalCluster) async throws -> Void
+    ) async throws {
         let cluster: LocalCluster
         do {
-            cluster = try LocalCluster.start(directory: folder.database)
+            cluster = try LocalCluster.start(directory: folder.database, limitSeconds: startLimitSeconds)
         } catch LocalPostgresError.alreadyRunning {
             throw StackError("it is already running: another process uses \(folder.database)")
         }
@@ -83,6 +87,12 @@ public struct LocalStack: Sendable {
                 database: StackPlan.databaseName
             )
         }
+        let backupPassword = try FileBytes.read(folder.backupPassword, bytesMax: 1024)
+        try cluster.createBackupRole(
+            name: BackupKeys.roleDefault,
+            password: String(decoding: backupPassword, as: UTF8.self),
+            database: StackPlan.databaseName
+        )
         try cluster.closeToStrangers()
         console.progress("postgresql", "ready", StackFolder.shown(folder.database))
         try await body(cluster)
@@ -123,19 +133,24 @@ public struct LocalStack: Sendable {
         console.say("stopping")
     }
 
-    private func migrate(_ program: PlannedProgram, _ environment: [String: String]) async throws {
-        let migration = RunningPrograms()
-        try migration.start(
-            program.migration,
-            environment: environment,
-            console: console,
-            folder: folder
-        )
-        guard let ended = await migration.waitForFirst(limit: .seconds(120)) else {
-            migration.killAll()
-            throw StackError("\(program.name)'s migrations took longer than 120 s")
+    func migrate(_ program: PlannedProgram, _ environment: [String: String]) async throws {
+        _ = try await runToEnd(program.migration, environment, limit: .seconds(120))
+    }
+
+    /// Runs a program that ends by itself; throws if it fails or takes longer.
+    func runToEnd(
+        _ program: PlannedProgram,
+        _ environment: [String: String],
+        limit: Duration
+    ) async throws -> RunningPrograms.Entry {
+        let programs = RunningPrograms()
+        try programs.start(program, environment: environment, console: console, folder: folder)
+        guard let ended = await programs.waitForFirst(limit: limit) else {
+            programs.killAll()
+            throw StackError("\(program.name) took longer than \(limit.components.seconds) s")
         }
         if ended.program.exitStatus != 0 { throw ended.error }
+        return ended
     }
 
     /// Waits until all programs are ready; false if a stop was requested first.

@@ -1,3 +1,4 @@
+import Backup
 import FoundationEssentials
 import Glibc
 import JOSE
@@ -103,6 +104,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_INVITES_KEYS_FOLDER": folder.keys.folder(of: "invites").path,
             ClientAddressKey.key.name: folder.addressKey,
             Crashes.folder.name: folder.crashes,
+            BackupKeys.folder.name: folder.backups,
         ]
         // Required in a deployment. Apps that split bills rely on added users being members.
         if !isOpennessGiven { defaults[Self.openness] = "open" }
@@ -112,6 +114,9 @@ struct StackPlan: Sendable {
             "VESTIBULE_DATABASE_HOST": socketDirectory,
             "VESTIBULE_DATABASE_PORT": "\(port)",
             "VESTIBULE_DATABASE_NAME": Self.databaseName,
+            "VESTIBULE_BACKUP_DATABASE_USER": BackupKeys.roleDefault,
+            "VESTIBULE_BACKUP_DATABASE_PASSWORD_FILE": folder.backupPassword,
+            "VESTIBULE_BACKUP_DATABASE_PASSWORD": "",
         ]
         for service in StackKeys.services {
             let prefix = "VESTIBULE_\(service.program.uppercased())"

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import Glibc
+import LocalPostgres
+import Postgres
+import ServiceKit
+
+/// PostgreSQL's own programs for backups, started with the connection in their environment, so that no process list shows a password.
+struct PostgresTool: Sendable {
+    /// The maximum of an error's text.
+    private static let outputShownMax = 600
+
+    private let path: String
+    private let environment: [String: String]
+
+    init(path: String, environment: [String: String] = [:]) {
+        self.path = path
+        self.environment = environment
+    }
+
+    /// The newest installed program of that name, or that of a major version.
+    ///
+    /// - Throws: ``BackupError`` if there is none, with the package that has it.
+    static func find(_ name: String, majorVersion: Int? = nil, database: PostgresConfiguration? = nil) throws -> PostgresTool {
+        let root = "/usr/lib/postgresql"
+        let versions = ((try? FileBytes.names(inFolder: root)) ?? []).compactMap { Int($0) }
+            .filter { majorVersion == nil || $0 == majorVersion }
+            .sorted(by: >)
+        var folders = versions.map { "\(root)/\($0)/bin" }
+        // On other systems than Debian the programs of one version are on the path.
+        if majorVersion == nil || folders.isEmpty {
+            folders += (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        }
+        let paths = folders.map { folder -> String in "\(folder)/\(name)" }
+        guard let path = paths.first(where: { access($0, X_OK) == 0 }) else {
+            let package = majorVersion.map { "postgresql-client-\($0)" } ?? "postgresql-client"
+            throw BackupError("\(name) was not found (Debian: apt install \(package))")
+        }
+        return PostgresTool(path: path, environment: database.map(variables) ?? [:])
+    }
+
+    /// libpq's variables for a connection (PostgreSQL manual, "Environment Variables").
+    private static func variables(_ database: PostgresConfiguration) -> [String: String] {
+        var variables = [
+            "PGHOST": database.host, "PGPORT": "\(database.port)", "PGUSER": database.user,
+            "PGAPPNAME": database.applicationName, "PGCONNECT_TIMEOUT": "10",
+        ]
+        if database.host.contains(",") { variables["PGTARGETSESSIONATTRS"] = "read-write" }
+        if let password = database.password { variables["PGPASSWORD"] = password }
+        for (keyword, value) in database.tls.connectionParameters { variables["PG\(keyword.uppercased())"] = value }
+        return variables
+    }
+
+    /// Runs it to its end; blocks.
+    ///
+    /// - Parameter showsOutput: whether what it prints goes to this program's standard error, as its progress does.
+    func run(_ arguments: [String], showsOutput: Bool = false) throws {
+        if showsOutput {
+            let child = try start(arguments, output: 2)
+            let status = ChildProcess.wait(for: child)
+            guard status == 0 else { throw BackupError("\(name) failed with status \(status)") }
+            return
+        }
+        let (status, output) = try ChildProcess.run(
+            [path] + arguments, environment: ChildProcess.plainEnvironment.merging(environment) { _, ours in ours })
+        guard status == 0 else {
+            let words = output.split(whereSeparator: \.isNewline).joined(separator: "; ")
+            throw BackupError("\(name) failed with status \(status): \(words.suffix(Self.outputShownMax))")
+        }
+    }
+
+    /// Starts it, without input. A session of its own keeps Ctrl-C from it.
+    func start(_ arguments: [String], output: Int32, ownSession: Bool = false) throws -> pid_t {
+        let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else { throw FileError.lastError("/dev/null") }
+        defer { close(input) }
+        return try ChildProcess.spawn(
+            [path] + arguments,
+            environment: ChildProcess.plainEnvironment.merging(environment) { _, ours in ours },
+            input: input,
+            output: output,
+            ownSession: ownSession
+        )
+    }
+
+    private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import LocalPostgres
+import Postgres
+
+/// What a backup asks the database.
+struct BackupStore: Sendable {
+    /// The state of the cluster.
+    struct Cluster: Sendable, Hashable {
+        let systemIdentifier: String
+        let majorVersion: Int
+        /// The timeline that is written now, as the names of segments begin with it.
+        let timeline: String
+    }
+
+    /// The slot that keeps the log of the server until it was received (PostgreSQL manual, "Replication Slots").
+    static let slot = "vestibule_backup"
+    /// How long before the newest known deletion another one may have begun that is committed later, in seconds.
+    private static let overlapSeconds = 600
+    private static let rowsMax = 10_000
+
+    private let session: AdministrativeSession
+    private let schema: String
+
+    init(_ settings: BackupSettings) {
+        session = AdministrativeSession(settings.database)
+        schema = settings.identitySchema
+    }
+
+    func cluster() async throws -> Cluster {
+        let rows = try await session.run(
+            """
+            SELECT system_identifier, current_setting('server_version_num')::int / 10000,
+                left(pg_walfile_name(pg_current_wal_lsn()), 8)
+            FROM pg_control_system()
+            """
+        )
+        guard let row = rows.first, row.count == 3, let version = Int(row[1]) else {
+            throw BackupError("the database didn't say what it is")
+        }
+        return Cluster(systemIdentifier: row[0], majorVersion: version, timeline: row[2])
+    }
+
+    /// Whether the slot is there and the server still has all that wasn't received.
+    func hasSlot() async throws -> Bool {
+        let rows = try await session.run(
+            "SELECT COALESCE(wal_status, 'lost') FROM pg_replication_slots WHERE slot_name = '\(Self.slot)'"
+        )
+        return rows.first.map { $0[0] != "lost" && $0[0] != "unreserved" } ?? false
+    }
+
+    /// Makes the slot anew. From then on the server keeps its log for it.
+    func makeSlot() async throws {
+        try await session.run(
+            """
+            SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
+            WHERE slot_name = '\(Self.slot)' AND NOT active
+            """
+        )
+        try await session.run("SELECT pg_create_physical_replication_slot('\(Self.slot)', true)")
+    }
+
+    /// The accounts that were deleted since about a time, the first ones if they are many. None before identity's tables were made.
+    func deletedAccounts(since: Date?) async throws -> [DeletedAccount] {
+        let exists = try await session.run("SELECT to_regclass('\(schema).account_closings') IS NOT NULL")
+        guard exists.first?.first == "t" else { return [] }
+        let seconds = since.map { Int($0.timeIntervalSince1970) - Self.overlapSeconds } ?? 0
+        return try await session.run(
+            """
+            SELECT user_id, why, floor(extract(epoch FROM closed_at) * 1000)::bigint FROM \(schema).account_closings
+            WHERE closed_at >= to_timestamp(\(seconds)) ORDER BY closed_at LIMIT \(Self.rowsMax)
+            """
+        ).compactMap { row in
+            guard row.count == 3, let milliseconds = Int64(row[2]) else { return nil }
+            let time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+            return DeletedAccount(id: row[0], reason: row[1], deletedAt: time)
+        }
+    }
+}
