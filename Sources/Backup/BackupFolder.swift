@@ -25,6 +25,8 @@ public struct BackupFolder: Sendable, Hashable {
     var lock: String { path + "/lock" }
 
     private static let unfinished = ".unfinished"
+    /// How long a whole backup may take, in seconds.
+    private static let makingSecondsMax = 2 * 86_400.0
 
     /// Makes the folders, which only their owner may enter.
     func make() throws {
@@ -87,7 +89,9 @@ public struct BackupFolder: Sendable, Hashable {
     func prune(keeping count: Int) throws -> [String] {
         let all = try backups()
         let (old, kept) = (all.dropLast(count), all.suffix(count))
-        for name in try FileBytes.names(inFolder: bases) where name.hasSuffix(Self.unfinished) {
+        // One that a crash left behind; another process may be making a younger one.
+        let abandoned = Self.name(Date() - Self.makingSecondsMax)
+        for name in try FileBytes.names(inFolder: bases) where name.hasSuffix(Self.unfinished) && name < abandoned {
             try Self.remove("\(bases)/\(name)")
         }
         for backup in old { try Self.remove(base(backup.name)) }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import LocalPostgres
 import ServiceKit
+import Synchronization
 
 /// Keeps backups up to date for as long as it runs: the write-ahead log as it is written, deleted accounts each second, and whole
 /// backups at an interval.
@@ -19,52 +19,68 @@ public struct BackupFollower: Sendable {
         self.say = say
     }
 
-    /// Runs until `isStopped` says so; then what was received is synced. What fails is retried, and said. Throws only if another process
-    /// writes into the folder.
-    public func run(isStopped: @Sendable () -> Bool) async throws {
+    /// Runs until `isStopped` says so; then what was received is synced, and a backup that is being made is finished. What fails is
+    /// retried, and said. Throws only if another process writes into the folder.
+    public func run(isStopped: @escaping @Sendable () -> Bool) async throws {
         try settings.folder.make()
         let lock = try lockFolder()
         defer { close(lock) }
-        var receiver: LogReceiver.Started?
-        var nextTry = ContinuousClock.now
-        var lastFault = ""
-        while !isStopped() {
-            if let running = receiver, let status = Self.ending(of: running.process) {
-                say("receiving the log ended (status \(status)); it is started again")
-                receiver = nil
-                nextTry = .now + Self.retryInterval
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await receive(isStopped) }
+            group.addTask {
+                await repeatedly(isStopped) {
+                    guard try isBackupDue() else { return }
+                    let outcome = try await BackupMaker(settings).make()
+                    say("made the backup \(outcome.backup.name)")
+                }
             }
+        }
+    }
+
+    /// The log and the deletions.
+    private func receive(_ isStopped: @Sendable () -> Bool) async {
+        let receiver = Mutex<LogReceiver.Started?>(nil)
+        await repeatedly(isStopped) {
+            if let running = receiver.withLock({ $0 }), let status = running.process.ending() {
+                running.process.stop()
+                receiver.withLock { $0 = nil }
+                throw BackupError("receiving the log ended with status \(status)")
+            }
+            if receiver.withLock({ $0 }) == nil {
+                let started = try await LogReceiver(settings).start()
+                receiver.withLock { $0 = started }
+                say("receiving the log into \(settings.folder.chain(started.chain))")
+            }
+            try await BackupMaker(settings).logDeletedAccounts()
+        }
+        if let running = receiver.withLock({ $0 }) { await Self.stop(running.process) }
+    }
+
+    /// Does something each second. What fails is said once and tried again after a longer pause.
+    private func repeatedly(_ isStopped: @Sendable () -> Bool, _ work: @Sendable () async throws -> Void) async {
+        var lastFault = ""
+        var nextTry = ContinuousClock.now
+        while !isStopped() {
             if ContinuousClock.now >= nextTry {
                 do {
-                    if receiver == nil {
-                        let started = try await LogReceiver(settings).start()
-                        receiver = started
-                        say("receiving the log into \(settings.folder.chain(started.chain))")
-                        if started.isNew { try await makeBackup() }
-                    }
-                    if try isBackupDue() { try await makeBackup() }
-                    try await BackupMaker(settings).logDeletedAccounts()
+                    try await work()
                     if !lastFault.isEmpty { say("going on") }
                     lastFault = ""
                 } catch {
-                    if "\(error)" != lastFault { say("\(error); tried again every \(Self.retryInterval)") }
+                    if "\(error)" != lastFault { say("\(error); tried again every \(Self.retryInterval.components.seconds) s") }
                     lastFault = "\(error)"
                     nextTry = .now + Self.retryInterval
                 }
             }
             try? await Task.sleep(for: Self.pollInterval)
         }
-        if let receiver { await Self.stop(receiver.process) }
     }
 
     private func isBackupDue() throws -> Bool {
-        guard let newest = try settings.folder.backups().last else { return true }
+        // Without a chain there would be a gap behind the backup; and a new chain is of use from its first backup on.
+        guard let chain = try settings.folder.chainNames().last else { return false }
+        guard let newest = try settings.folder.backups().last, newest.name >= chain else { return true }
         return Date().timeIntervalSince(newest.endedAt) >= Double(settings.interval.components.seconds)
-    }
-
-    private func makeBackup() async throws {
-        let outcome = try await BackupMaker(settings).make()
-        say("made the backup \(outcome.backup.name)")
     }
 
     /// Held while it runs, so that no second one writes into the same files.
@@ -79,23 +95,10 @@ public struct BackupFollower: Sendable {
         return descriptor
     }
 
-    /// The exit status of a child that has ended; nil while it runs.
-    private static func ending(of process: pid_t) -> Int32? {
-        var status: Int32 = 0
-        return waitpid(process, &status, WNOHANG) == process ? status >> 8 & 0xff : nil
-    }
-
-    /// SIGINT has it write and sync what it received.
-    private static func stop(_ process: pid_t) async {
-        kill(process, SIGINT)
+    /// What was received is written and synced.
+    private static func stop(_ process: PostgresTool.Running) async {
+        process.stop()
         let limit = ContinuousClock.now + stopLimit
-        while ending(of: process) == nil {
-            if ContinuousClock.now > limit {
-                kill(process, SIGKILL)
-                _ = ChildProcess.wait(for: process)
-                return
-            }
-            try? await Task.sleep(for: .milliseconds(20))
-        }
+        while process.ending() == nil, ContinuousClock.now < limit { try? await Task.sleep(for: .milliseconds(20)) }
     }
 }

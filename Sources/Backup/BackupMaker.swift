@@ -24,7 +24,7 @@ public struct BackupMaker: Sendable {
     }
 
     /// Copies the whole cluster, with the log that makes the copy consistent; adds the deleted accounts to their log; seals the keys;
-    /// and deletes backups in excess. What was cut leaves the backups before as they were. Blocks a thread for as long as the copy takes.
+    /// and deletes backups in excess. What was cut leaves the backups before as they were.
     ///
     /// - Parameter showsProgress: whether PostgreSQL's program prints its progress to standard error.
     public func make(showsProgress: Bool = false) async throws -> Outcome {
@@ -34,9 +34,11 @@ public struct BackupMaker: Sendable {
         let tool = try PostgresTool.find("pg_basebackup", database: settings.database)
         let name = BackupFolder.name(Date())
         let unfinished = folder.unfinishedBase(name)
-        try BackupFolder.remove(unfinished)
+        // First: a file that can't be read is found before the database was copied.
+        let secrets = try settings.recipientFile.map { try SealedArchive.seal(settings.secrets, forCertificate: $0) }
+        guard mkdir(unfinished, 0o700) == 0 else { throw FileError.lastError("\(unfinished) cannot be made") }
         do {
-            try tool.run(
+            try await tool.runAside(
                 [
                     "--pgdata=\(unfinished)", "--format=tar", "--gzip", "--compress=1", "--wal-method=stream",
                     "--checkpoint=fast", "--label=vestibule \(name)", "--no-password",
@@ -62,11 +64,12 @@ public struct BackupMaker: Sendable {
             throw error
         }
         guard rename(unfinished, folder.base(name)) == 0 else { throw FileError.lastError(folder.base(name)) }
-        let secretsFile = try sealSecrets(name)
+        let secretsFile = "\(folder.secrets)/\(name).tar.cms"
+        if let secrets { try FileBytes.replace(secretsFile, mode: 0o600, with: secrets) }
         try await logDeletedAccounts()
         return Outcome(
             backup: try folder.backup(named: name, endedBy: nil),
-            secretsFile: secretsFile,
+            secretsFile: secrets == nil ? nil : secretsFile,
             deleted: try folder.prune(keeping: settings.keptCount)
         )
     }
@@ -76,13 +79,6 @@ public struct BackupMaker: Sendable {
         let folder = settings.folder
         var log = try DeletedAccountsLog(path: folder.deletedAccounts)
         try log.add(try await store.deletedAccounts(since: log.newest))
-    }
-
-    private func sealSecrets(_ name: String) throws -> String? {
-        guard let recipientFile = settings.recipientFile else { return nil }
-        let path = "\(settings.folder.secrets)/\(name).tar.cms"
-        try FileBytes.replace(path, mode: 0o600, with: try SealedArchive.seal(settings.secrets, forCertificate: recipientFile))
-        return path
     }
 
     /// The first segment that the backup needs, from its manifest (PostgreSQL manual, "Backup Manifest Format").

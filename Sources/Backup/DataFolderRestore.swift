@@ -92,8 +92,9 @@ public struct DataFolderRestore: Sendable {
             "hot_standby = 'off'",
         ]
         if let time {
-            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-            settings.append("recovery_target_time = '\(time.formatted(style))'")
+            // PostgreSQL reads no `Z` here: time zones' names aren't loaded yet.
+            let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, includingFractionalSeconds: true)
+            settings.append("recovery_target_time = '\(time.formatted(style).dropLast())+00'")
         }
         let before = access(path, F_OK) == 0 ? String(decoding: try FileBytes.read(path, bytesMax: 1 << 20), as: UTF8.self) : ""
         // Those of an earlier restore go.

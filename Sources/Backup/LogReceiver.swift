@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import LocalPostgres
 import ServiceKit
 
 /// Receives the write-ahead log as the server writes it, by `pg_receivewal`, into a chain: a folder without a gap, of one cluster. A
@@ -20,11 +19,10 @@ struct LogReceiver: Sendable {
         store = BackupStore(settings)
     }
 
-    /// The process that receives, and whether its chain is a new one, which needs a whole backup to be of use.
+    /// The process that receives, and its chain.
     struct Started: Sendable {
-        let process: pid_t
+        let process: PostgresTool.Running
         let chain: String
-        let isNew: Bool
     }
 
     /// Starts it. The last chain goes on if nothing between it and the server is missing; otherwise a new one begins.
@@ -36,8 +34,7 @@ struct LogReceiver: Sendable {
         let hasSlot = try await store.hasSlot()
         var chain = try folder.chainNames().last
         if let last = chain, try !hasSlot || !goesOn(last, with: cluster) { chain = nil }
-        let isNew = chain == nil
-        if isNew {
+        if chain == nil {
             try await store.makeSlot()
             let name = BackupFolder.name(Date())
             let path = folder.chain(name)
@@ -47,15 +44,13 @@ struct LogReceiver: Sendable {
             chain = name
         }
         let name = chain ?? ""
-        let process = try tool.start(
+        let process = try tool.runUntilStopped(
             [
                 "--directory=\(folder.chain(name))", "--slot=\(BackupStore.slot)", "--synchronous", "--no-loop", "--no-password",
                 "--status-interval=2",
-            ],
-            output: 2,
-            ownSession: true
+            ]
         )
-        return Started(process: process, chain: name, isNew: isNew)
+        return Started(process: process, chain: name)
     }
 
     /// Whether the server's log continues a chain: it is the same cluster, and on the timeline that was received last. After a restore or

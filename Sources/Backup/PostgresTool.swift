@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 import LocalPostgres
@@ -35,11 +36,11 @@ struct PostgresTool: Sendable {
             let package = majorVersion.map { "postgresql-client-\($0)" } ?? "postgresql-client"
             throw BackupError("\(name) was not found (Debian: apt install \(package))")
         }
-        return PostgresTool(path: path, environment: database.map(variables) ?? [:])
+        return PostgresTool(path: path, environment: database.map(connection) ?? [:])
     }
 
     /// libpq's variables for a connection (PostgreSQL manual, "Environment Variables").
-    private static func variables(_ database: PostgresConfiguration) -> [String: String] {
+    private static func connection(_ database: PostgresConfiguration) -> [String: String] {
         var variables = [
             "PGHOST": database.host, "PGPORT": "\(database.port)", "PGUSER": database.user,
             "PGAPPNAME": database.applicationName, "PGCONNECT_TIMEOUT": "10",
@@ -61,26 +62,77 @@ struct PostgresTool: Sendable {
             return
         }
         let (status, output) = try ChildProcess.run(
-            [path] + arguments, environment: ChildProcess.plainEnvironment.merging(environment) { _, ours in ours })
+            [path] + arguments, environment: variables)
         guard status == 0 else {
             let words = output.split(whereSeparator: \.isNewline).joined(separator: "; ")
             throw BackupError("\(name) failed with status \(status): \(words.suffix(Self.outputShownMax))")
         }
     }
 
-    /// Starts it, without input. A session of its own keeps Ctrl-C from it.
-    func start(_ arguments: [String], output: Int32, ownSession: Bool = false) throws -> pid_t {
+    /// Runs it to its end, on a thread that may block.
+    func runAside(_ arguments: [String], showsOutput: Bool = false) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try run(arguments, showsOutput: showsOutput) })
+            }
+        }
+    }
+
+    private func start(_ arguments: [String], output: Int32) throws -> pid_t {
         let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { throw FileError.lastError("/dev/null") }
         defer { close(input) }
-        return try ChildProcess.spawn(
-            [path] + arguments,
-            environment: ChildProcess.plainEnvironment.merging(environment) { _, ours in ours },
-            input: input,
-            output: output,
-            ownSession: ownSession
-        )
+        return try ChildProcess.spawn([path] + arguments, environment: variables, input: input, output: output)
     }
+
+    /// A program that runs until it is stopped, and is stopped if this process ends in any way.
+    struct Running: Sendable {
+        fileprivate let watcher: pid_t
+        /// The end of a pipe: once nobody has it open, the watcher sends SIGINT.
+        fileprivate let lifeline: Int32
+
+        /// The exit status, once it has ended; call it until then.
+        func ending() -> Int32? {
+            var status: Int32 = 0
+            guard waitpid(watcher, &status, WNOHANG) == watcher else { return nil }
+            return status >> 8 & 0xff
+        }
+
+        /// Asks it to end; `ending()` says when it has. Once.
+        func stop() { close(lifeline) }
+    }
+
+    private static let watch = """
+        exec 3<&0 </dev/null
+        "$@" 3<&- &
+        program=$!
+        ( read -r _ <&3; kill -INT $program ) 2>/dev/null &
+        reader=$!
+        exec 3<&-
+        wait $program
+        status=$?
+        kill $reader 2>/dev/null
+        exit $status
+        """
+
+    /// Starts it until it is stopped. What it prints goes to standard error; Ctrl-C doesn't reach it.
+    func runUntilStopped(_ arguments: [String]) throws -> Running {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw FileError.lastError("pipe") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        do {
+            let command = ["/bin/sh", "-c", Self.watch, "sh", path] + arguments
+            let watcher = try ChildProcess.spawn(
+                command, environment: variables, input: ends[0], output: 2, ownSession: true)
+            return Running(watcher: watcher, lifeline: ends[1])
+        } catch {
+            close(ends[1])
+            throw error
+        }
+    }
+
+    private var variables: [String: String] { ChildProcess.plainEnvironment.merging(environment) { _, ours in ours } }
 
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 }

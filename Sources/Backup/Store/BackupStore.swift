@@ -30,13 +30,14 @@ struct BackupStore: Sendable {
         let rows = try await session.run(
             """
             SELECT system_identifier, current_setting('server_version_num')::int / 10000,
-                left(pg_walfile_name(pg_current_wal_lsn()), 8)
+                left(pg_walfile_name(pg_current_wal_lsn()), 8), current_setting('wal_segment_size')
             FROM pg_control_system()
             """
         )
-        guard let row = rows.first, row.count == 3, let version = Int(row[1]) else {
+        guard let row = rows.first, row.count == 4, let version = Int(row[1]) else {
             throw BackupError("the database didn't say what it is")
         }
+        guard row[3] == "16MB" else { throw BackupError("the database's wal_segment_size is \(row[3]); only 16MB is supported") }
         return Cluster(systemIdentifier: row[0], majorVersion: version, timeline: row[2])
     }
 

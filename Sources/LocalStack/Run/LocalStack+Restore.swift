@@ -10,8 +10,6 @@ extension LocalStack {
         public let formerData: String?
         /// When the newest restored transaction was committed, as PostgreSQL prints it; empty if none was replayed.
         public let newestCommit: String
-        /// Sentences about sessions and accounts.
-        public let lines: [String]
     }
 
     /// How long the replay of a backup's log may take.
@@ -24,19 +22,14 @@ extension LocalStack {
     /// - Parameters:
     ///   - restore: the backup and the time.
     ///   - deletedAccounts: the log of deleted accounts.
-    ///   - say: gets a line at each step.
-    public func restore(
-        _ restore: DataFolderRestore,
-        deletedAccounts: String,
-        say: (String) -> Void
-    ) async throws -> Restored {
+    public func restore(_ restore: DataFolderRestore, deletedAccounts: String) async throws -> Restored {
         let lock = try folder.lock()
         defer { close(lock) }
         _ = try folder.initialize()
         try folder.write(plan.providers)
-        say("writing \(StackFolder.shown(folder.database)) from the backup \(restore.record.name)")
+        console.say("writing \(StackFolder.shown(folder.database)) from the backup \(restore.record.name)")
         let former = try LocalCluster.replaceData(directory: folder.database) { try restore.write(to: $0) }
-        say("PostgreSQL replays the log")
+        console.say("PostgreSQL replays the log")
         var outcome: Restored?
         do {
             try await withDatabase(startLimitSeconds: Self.replayLimitSeconds) { cluster in
@@ -44,8 +37,8 @@ extension LocalStack {
                 try cluster.runSQL(DataFolderRestore.resettingSettings.joined(separator: ";\n"))
                 let environment = plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
                 for program in plan.programs where program.hasTables { try await migrate(program, environment) }
-                let lines = try await afterRestore(deletedAccounts, environment)
-                outcome = Restored(formerData: former, newestCommit: newest, lines: lines)
+                try await afterRestore(deletedAccounts, environment)
+                outcome = Restored(formerData: former, newestCommit: newest)
             }
         } catch let error as LocalPostgresError {
             if let former { try LocalCluster.putBack(former, directory: folder.database) }
@@ -55,12 +48,12 @@ extension LocalStack {
         return outcome
     }
 
-    private func afterRestore(_ deletedAccounts: String, _ environment: [String: String]) async throws -> [String] {
-        guard var program = plan.programs.first(where: { $0.name == "identity" }) else { return [] }
+    /// Identity's own command, whose lines go to the console.
+    private func afterRestore(_ deletedAccounts: String, _ environment: [String: String]) async throws {
+        guard var program = plan.programs.first(where: { $0.name == "identity" }) else { return }
         program.name = "identity-after-restore"
         program.command = [program.command[0], "after-restore", "--confirm"]
         if access(deletedAccounts, F_OK) == 0 { program.command += ["--deleted-accounts", deletedAccounts] }
-        let ended = try await runToEnd(program, environment, limit: .seconds(3600))
-        return ended.log.lastLines.filter { $0.hasPrefix("ended ") || $0.hasPrefix("deleted ") }
+        _ = try await runToEnd(program, environment, limit: .seconds(3600))
     }
 }

@@ -9,7 +9,7 @@ public struct LocalStack: Sendable {
     private let configuration: Configuration
     let plan: StackPlan
     let folder: StackFolder
-    private let console = StackConsole()
+    let console = StackConsole()
 
     /// A stack that isn't started yet.
     ///

@@ -13,7 +13,7 @@ public enum ConfigurationNames {
     static let fileSuffix = "_FILE"
     /// The programs that have keys of their own, which begin with the program's name.
     static let programs = [
-        "identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load", "operator",
+        "identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load", "operator", "backup",
     ]
 
     /// Names that no program reads, but the scripts that build, start and test them.

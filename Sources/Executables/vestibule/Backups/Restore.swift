@@ -56,8 +56,7 @@ struct Restore: AsyncParsableCommand {
                 configurationPath: file.path,
                 environment: ProcessInfo.processInfo.environment
             )
-            let outcome = try await stack.restore(restore, deletedAccounts: folder.deletedAccounts) { print($0) }
-            for line in outcome.lines { print(line) }
+            let outcome = try await stack.restore(restore, deletedAccounts: folder.deletedAccounts)
             if !outcome.newestCommit.isEmpty { print("the newest restored commit is of \(outcome.newestCommit)") }
             if let former = outcome.formerData { print("the data from before is in \(former)") }
             print("restored in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))")
