@@ -20,6 +20,7 @@ import checks
 import engine
 import https
 import monitoring
+import release
 from load import Load
 from stack import Stack
 
@@ -246,6 +247,17 @@ def prove_database_elsewhere(stack, steps, scratch):
         assert not stack.containers("elsewhere")
 
 
+def prove_release(stack, steps, scratch):
+    with contextlib.ExitStack() as made:
+        with steps.step("a release, rehearsed: archives of the images, bills, bundle, checksums, signature") as note:
+            folder = made.enter_context(release.rehearsed(stack, scratch))
+            note(release.files(folder))
+        with steps.step("its bundle on a machine without Swift and without a network") as note:
+            note(release.on_a_bare_machine(stack, folder))
+        with steps.step("its images, loaded from the archives and started by the bundle's scripts") as note:
+            note(release.in_containers(stack, folder, scratch))
+
+
 def story(stack, steps):
     with steps.step("the story of `vestibule demo`, through the gateway") as note:
         note(f"{stack.demo()} steps")
@@ -313,6 +325,9 @@ def prove(stack, steps, scratch):
     with steps.step("make down: every program ends by itself and in order, and nothing is left but data"):
         checks.down(stack)
     prove_database_elsewhere(stack, steps, scratch)
+    for name in ("VESTIBULE_DATABASE_HOST", "VESTIBULE_DATABASE_TLS", "VESTIBULE_COMPOSE_FILES"):
+        del stack.environment[name]
+    prove_release(stack, steps, scratch)
 
 
 def main():
