@@ -98,7 +98,7 @@ def in_containers(stack, folder, scratch):
     engine.run(docker / "load.sh", folder, env=environment)
     loaded = time.monotonic()
     assert {name: stack.inspect(f"vestibule/{name}:{VERSION}")[0]["Id"] for name in images()} == ids, "other images were loaded"
-    engine.run(docker / "up.sh", "dev", env=environment)
+    stack.follow(engine.run(docker / "up.sh", "dev", env=environment))
     session = stack.sign_in(0)
     status, me, _ = send(stack.gateway, "GET", "/me", headers={"Authorization": f"Bearer {session['access_token']}"})
     seconds = time.monotonic() - begun

@@ -236,9 +236,7 @@ def prove_database_elsewhere(stack, steps, scratch):
         own.write_text(ELSEWHERE % (ROOT / "docker/compose.yaml"))
         stack.environment |= {
             "VESTIBULE_DATABASE_HOST": "elsewhere", "VESTIBULE_DATABASE_TLS": "disable", "VESTIBULE_COMPOSE_FILES": str(own)}
-        for line in stack.make("up", "DEV=1").splitlines():
-            if line.startswith("Vestibule is ready"):
-                note(line)
+        note(stack.follow(stack.make("up", "DEV=1")))
         names = {one["Config"]["Labels"]["com.docker.compose.service"] for one in stack.all_containers().values()}
         assert "elsewhere" in names and "postgres" not in names, names
         stack.wait_until_ready(10)

@@ -19,7 +19,7 @@ key=${RELEASE_KEY_FILE:-}
 minisign_key=${MINISIGN_KEY_FILE:-}
 if [ -n "$key" ]; then
     [ -r "$key" ] || refuse "RELEASE_KEY_FILE: $key can't be read"
-    openssl pkey -in "$key" -noout -text 2>/dev/null | grep -q '^ASN1 OID: prime256v1$' ||
+    openssl pkey -in "$key" -noout -text_pub 2>/dev/null | grep -q '^ASN1 OID: prime256v1$' ||
         refuse "RELEASE_KEY_FILE: $key is no EC P-256 key; \`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256\` makes one"
 fi
 if [ -n "$minisign_key" ]; then
@@ -36,5 +36,5 @@ rm -f SHA256SUMS SHA256SUMS.sig SHA256SUMS.minisig
 sums=$(find . -type f -printf '%P\0' | LC_ALL=C sort -z | xargs -0 sha256sum --)
 echo "$sums" >SHA256SUMS
 if [ -n "$key" ]; then openssl dgst -sha256 -sign "$key" SHA256SUMS | base64 --wrap=0 >SHA256SUMS.sig; fi
-if [ -n "$minisign_key" ]; then minisign -S -s "$minisign_key" -t "$2" -m SHA256SUMS >/dev/null; fi
+if [ -n "$minisign_key" ]; then minisign -S -s "$minisign_key" -t "$2" -m SHA256SUMS; fi
 [ -n "$key$minisign_key" ] || echo "sign: UNSIGNED: neither RELEASE_KEY_FILE nor MINISIGN_KEY_FILE is set" >&2
