@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -57,6 +57,9 @@ check: ## Everything that CI checks, as CI does
 
 sbom: ## Write what goes into each image, as CycloneDX, to sbom/
 	@Tests/Supply/sbom.sh
+
+release: ## Make a release of this commit in release/VERSION and tag it; REHEARSAL=1 does so without build and tag
+	@docker/release/release.sh $(if $(REHEARSAL),--rehearse) "$(VERSION)"
 
 bench: ## Measure against the peers in one run; writes bench.md. QUICK=1 measures the rows of README alone
 	@Sources/install-dependencies.sh bench

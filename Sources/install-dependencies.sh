@@ -26,7 +26,7 @@ build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnght
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server nginx-light
     protobuf-compiler protobuf-compiler-grpc python3 python3-venv strace util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
-test_packages=(binutils caddy default-jre-headless esbuild git haproxy libprotobuf-dev node-react node-react-dom node-typescript nodejs openssl
+test_packages=(binutils caddy default-jre-headless esbuild git haproxy libprotobuf-dev minisign node-react node-react-dom node-typescript nodejs openssl
     procps prometheus protobuf-compiler python3 python3-venv)
 # Ubuntu has Chromium as a snap alone, so any that is there will do.
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the images, creates missing secrets, renews certificates and starts everything; returns when all of it is healthy.
-# `make up` calls it.
+# `make up` calls it. In a release's bundle nothing is built: load.sh loads the images.
 #
 #   docker/up.sh        as on a server: compose.yaml
 #   docker/up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
@@ -33,8 +33,17 @@ export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 # Whether a service is started, which depends on its profile.
 is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
 
-[ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
-"${compose[@]}" "${files[@]}" build
+if [ -e Dockerfile ]; then
+    [ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
+    "${compose[@]}" "${files[@]}" build
+elif [ "${VESTIBULE_PULL_POLICY:-never}" = never ]; then
+    # A release's bundle, which nothing can be built of.
+    image=${VESTIBULE_IMAGE_PREFIX:-vestibule}/vestibule:${VESTIBULE_TAG:-local}
+    docker image inspect "$image" >/dev/null 2>&1 || {
+        echo "up: there is no image $image; load.sh loads a release's images" >&2
+        exit 1
+    }
+fi
 ./renew.sh
 # Some versions of Compose wait for a container and then don't mind that it is unhealthy.
 start() {

@@ -41,6 +41,12 @@ class Stack:
     def make(self, *arguments):
         return engine.run("make", "--no-print-directory", *arguments, cwd=self.root, env=self.environment)
 
+    def follow(self, said):
+        """Calls the gateway where `up` says that it is: of a range of ports, Docker chooses one. Gives that line."""
+        line = next(line for line in said.splitlines() if line.startswith("Vestibule is ready"))
+        self.gateway = line.split("://")[1]
+        return line
+
     def containers(self, service):
         """The ids of a service's containers, oldest first."""
         lines = self.docker(

@@ -20,6 +20,7 @@ import checks
 import engine
 import https
 import monitoring
+import release
 from load import Load
 from stack import Stack
 
@@ -235,15 +236,24 @@ def prove_database_elsewhere(stack, steps, scratch):
         own.write_text(ELSEWHERE % (ROOT / "docker/compose.yaml"))
         stack.environment |= {
             "VESTIBULE_DATABASE_HOST": "elsewhere", "VESTIBULE_DATABASE_TLS": "disable", "VESTIBULE_COMPOSE_FILES": str(own)}
-        for line in stack.make("up", "DEV=1").splitlines():
-            if line.startswith("Vestibule is ready"):
-                note(line)
+        note(stack.follow(stack.make("up", "DEV=1")))
         names = {one["Config"]["Labels"]["com.docker.compose.service"] for one in stack.all_containers().values()}
         assert "elsewhere" in names and "postgres" not in names, names
         stack.wait_until_ready(10)
         stack.sign_in(0)
         stack.make("down")
         assert not stack.containers("elsewhere")
+
+
+def prove_release(stack, steps, scratch):
+    with contextlib.ExitStack() as made:
+        with steps.step("a release, rehearsed: archives of the images, bills, bundle, checksums, signature") as note:
+            folder = made.enter_context(release.rehearsed(stack, scratch))
+            note(release.files(folder))
+        with steps.step("its bundle on a machine without Swift and without a network") as note:
+            note(release.on_a_bare_machine(stack, folder))
+        with steps.step("its images, loaded from the archives and started by the bundle's scripts") as note:
+            note(release.in_containers(stack, folder, scratch))
 
 
 def story(stack, steps):
@@ -313,6 +323,9 @@ def prove(stack, steps, scratch):
     with steps.step("make down: every program ends by itself and in order, and nothing is left but data"):
         checks.down(stack)
     prove_database_elsewhere(stack, steps, scratch)
+    for name in ("VESTIBULE_DATABASE_HOST", "VESTIBULE_DATABASE_TLS", "VESTIBULE_COMPOSE_FILES"):
+        del stack.environment[name]
+    prove_release(stack, steps, scratch)
 
 
 def main():
