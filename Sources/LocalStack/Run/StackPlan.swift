@@ -112,6 +112,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_DATABASE_HOST": socketDirectory,
             "VESTIBULE_DATABASE_PORT": "\(port)",
             "VESTIBULE_DATABASE_NAME": Self.databaseName,
+            "VESTIBULE_DATABASE_POOLER": "",
+            "VESTIBULE_DATABASE_DIRECT_HOST": "",
         ]
         for service in StackKeys.services {
             let prefix = "VESTIBULE_\(service.program.uppercased())"
