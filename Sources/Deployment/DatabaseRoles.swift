@@ -30,9 +30,10 @@ public struct DatabaseRoles: Sendable {
 
     /// All keys that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] {
-        var keys: [any AnyConfigurationKey] = [
-            owner, ownerPassword, closesCluster,
-        ] + SharedKeys.database
+        var keys: [any AnyConfigurationKey] =
+            [
+                owner, ownerPassword, closesCluster,
+            ] + SharedKeys.database
         for service in services {
             keys += [service.databaseUser, service.databasePassword, service.databaseOwner]
             keys += [service.databaseOwnerPassword, service.databaseSchema]

@@ -98,7 +98,7 @@ def story(parts):
     group = one.create_group()
     with Watching(other) as watching:
         one.invite(other.person, group)
-        watching.wait_for("member_added", group)
+        watching.wait_for("group.joined", group)
     assert group in other.group_ids()
     assert one.refresh().status == 200
     one.post("/auth/sign-out").expect(204)

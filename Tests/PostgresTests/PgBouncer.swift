@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import TestDatabases
 import TestWaits
+import Testing
 
 /// A PgBouncer in front of a test's database.
 struct PgBouncer {
@@ -50,14 +51,20 @@ struct PgBouncer {
             """
         try settings.write(toFile: "\(folder)/settings", atomically: true, encoding: .utf8)
         let users = Set([database.configuration.user, database.ownerConfiguration.user])
-        try users.map { "\"\($0)\" \"\(database.password)\"\n" }.joined().write(toFile: "\(folder)/users", atomically: true, encoding: .utf8)
+        try users.map { "\"\($0)\" \"\(database.password)\"\n" }.joined().write(
+            toFile: "\(folder)/users",
+            atomically: true,
+            encoding: .utf8
+        )
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/sbin/pgbouncer")
         // It runs as any user but root, and so does PostgreSQL.
         var arguments = ["-q", "\(folder)/settings"]
         if geteuid() == 0, let user = getpwnam("postgres") {
             arguments = ["-u", "postgres"] + arguments
-            guard chown(folder, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else { throw CocoaError(.fileWriteNoPermission) }
+            guard chown(folder, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+                throw CocoaError(.fileWriteNoPermission)
+            }
         }
         process.arguments = arguments
         process.standardOutput = FileHandle.nullDevice

@@ -3,7 +3,9 @@ import ServiceKit
 
 extension Configuration {
     /// Where the database is, and how it is reached.
-    public func postgres(user: String, password: String?, database: String, applicationName: String) -> PostgresConfiguration {
+    public func postgres(user: String, password: String?, database: String, applicationName: String)
+        -> PostgresConfiguration
+    {
         var postgres = PostgresConfiguration(
             host: self[SharedKeys.databaseHost],
             port: self[SharedKeys.databasePort],

@@ -16,7 +16,8 @@ struct TimelineChange: Sendable, Hashable {
     /// A standby that didn't have everything may have taken over, so somebody has to act.
     var level: Logger.Level { wasConfirmed ? .warning : .error }
 
-    static let message: Logger.Message = "the database has another timeline: a standby was promoted, or a backup was restored"
+    static let message: Logger.Message =
+        "the database has another timeline: a standby was promoted, or a backup was restored"
 
     /// What may be lost, since when, and what to do.
     var metadata: Logger.Metadata {
@@ -25,7 +26,8 @@ struct TimelineChange: Sendable, Hashable {
             "noticed": "\(Self.text(noticedMilliseconds))",
         ]
         if wasConfirmed {
-            metadata["lost"] = "nothing, if the standby that confirmed each commit was promoted, and no backup was restored"
+            metadata["lost"] =
+                "nothing, if the standby that confirmed each commit was promoted, and no backup was restored"
             metadata["otherwise"] = "\(command)"
         } else {
             metadata["lost"] = """

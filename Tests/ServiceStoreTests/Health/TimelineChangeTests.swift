@@ -14,7 +14,8 @@ struct TimelineChangeTests {
         )
     }
 
-    @Test func `After an unconfirmed promotion the log names what may be lost, and a command that ends what began before`() {
+    @Test
+    func `After an unconfirmed promotion the log names what may be lost, and a command that ends what began before`() {
         let change = change(wasConfirmed: false)
         #expect(change.level == .error)
         #expect(change.metadata["former_seen"] == "2026-11-18T11:06:40Z")

@@ -22,11 +22,14 @@ extension Configuration {
 
     /// What keeps migrations, and the making of roles, from a session of their own.
     public var databaseSessionFaults: [ConfigurationError] {
-        guard self[SharedKeys.databasePooler] == .transaction, self[SharedKeys.databaseDirectHost] == nil else { return [] }
+        guard self[SharedKeys.databasePooler] == .transaction, self[SharedKeys.databaseDirectHost] == nil else {
+            return []
+        }
         return [
             ConfigurationError(
                 key: SharedKeys.databaseDirectHost.name,
-                problem: "must name PostgreSQL itself for migrations, since a pooler in transaction mode gives no session"
+                problem:
+                    "must name PostgreSQL itself for migrations, since a pooler in transaction mode gives no session"
             )
         ]
     }

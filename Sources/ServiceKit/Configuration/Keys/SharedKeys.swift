@@ -19,7 +19,8 @@ public enum SharedKeys {
     /// Where a session of PostgreSQL is to be had if the pooler gives none.
     public static let databaseDirectHost = ConfigurationKey.optionalString(
         "VESTIBULE_DATABASE_DIRECT_HOST",
-        help: "Behind a pooler: PostgreSQL itself, as in VESTIBULE_DATABASE_HOST, for migrations and notifications. In transaction mode "
+        help:
+            "Behind a pooler: PostgreSQL itself, as in VESTIBULE_DATABASE_HOST, for migrations and notifications. In transaction mode "
             + "migrations need it, and without it replicas notice each other's changes by polling."
     )
     /// Its port.
@@ -215,7 +216,8 @@ public enum SharedKeys {
     /// All shared keys.
     static let all: [any AnyConfigurationKey] =
         [
-            identityAddress, profileAddress, invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities, ClientAddressKey.key,
+            identityAddress, profileAddress, invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities,
+            ClientAddressKey.key,
             eventLoops, connections, connectionsPerAddress,
             heldBytesMax, idleLimit, drainLimit, logCalls, reflection, Crashes.folder,
         ] + database + log
