@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-failover test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -51,6 +51,10 @@ lint-docker: ## Check the Dockerfiles with hadolint
 
 test-compose: ## Prove the containers on an engine of the test's own; as root
 	@Tests/Compose/run.sh
+
+test-failover: ROUNDS ?= 3
+test-failover: build ## Kill PostgreSQL's leader under load, ROUNDS (3) times, with Patroni; nothing may be lost
+	@Tests/Failover/run.sh --rounds $(ROUNDS)
 
 check: ## Everything that CI checks, as CI does
 	@.ci/run

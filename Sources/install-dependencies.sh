@@ -5,6 +5,7 @@
 #   Sources/install-dependencies.sh test      what the tests and CI need as well
 #   Sources/install-dependencies.sh bench     what the benchmarks need as well
 #   Sources/install-dependencies.sh compose   what the tests of the containers need, and nothing for building
+#   Sources/install-dependencies.sh failover  what the test of a failover needs as well
 #
 # Installs Debian packages (Debian 12, Ubuntu 24.04 and later) only if some are missing; otherwise it needs neither the
 # network nor root. It never creates, starts or changes a PostgreSQL cluster.
@@ -26,8 +27,9 @@ build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnght
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server nginx-light
     protobuf-compiler protobuf-compiler-grpc python3 python3-venv strace util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
+failover_packages=(etcd-server openssl patroni procps python3 python3-venv)
 test_packages=(binutils caddy default-jre-headless esbuild git haproxy libprotobuf-dev minisign node-react node-react-dom node-typescript nodejs openssl
-    procps prometheus protobuf-compiler python3 python3-venv)
+    pgbouncer procps prometheus protobuf-compiler python3 python3-venv)
 # Ubuntu has Chromium as a snap alone, so any that is there will do.
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     test_packages+=(chromium)
@@ -37,7 +39,8 @@ case "${1:-}" in
 test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
 bench) packages=("${build_packages[@]}" "${bench_packages[@]}") ;;
 compose) packages=("${compose_packages[@]}") ;;
-*) fail "unknown argument '$1'; there are 'test', 'bench', 'compose' and --help" ;;
+failover) packages=("${build_packages[@]}" "${failover_packages[@]}") ;;
+*) fail "unknown argument '$1'; there are 'test', 'bench', 'compose', 'failover' and --help" ;;
 esac
 
 check_swift() {
@@ -83,12 +86,14 @@ install_with_postgresql() {
     return "$status"
 }
 
-# Debian's packages start a Prometheus, a Caddy, an HAProxy and an nginx of their own, now and with the machine. Nobody asked for
-# them: tests and benchmarks start theirs.
+# Debian's packages start a Prometheus, a Caddy, an HAProxy and so on of their own, now and with the machine. Nobody asked for them:
+# tests and benchmarks start theirs.
+services=(caddy etcd haproxy nginx patroni pgbouncer prometheus)
 install_without_starting() {
     local policy=/usr/sbin/policy-rc.d made=no status=0
     if [ ! -e "$policy" ]; then
-        printf '#!/bin/sh\ncase "${1%%.service}" in prometheus | caddy | haproxy | nginx) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
+        printf '#!/bin/sh\ncase "${1%%%%.service}" in %s) exit 101 ;; esac\n' "$(IFS='|' && echo "${services[*]}")" |
+            as_root tee "$policy" >/dev/null
         as_root chmod 755 "$policy"
         made=yes
     fi
@@ -96,9 +101,9 @@ install_without_starting() {
     [ "$made" = no ] || as_root rm -f "$policy"
     # Where that cannot be said (a container without an init), nothing would start them either.
     local service
-    for service in prometheus caddy haproxy nginx; do
+    for service in "${services[@]}"; do
         case " $* " in
-        *" $service "* | *" $service-light "*)
+        *" $service "* | *" $service-light "* | *" $service-server "*)
             as_root update-rc.d "$service" disable >/dev/null 2>&1 || true
             as_root systemctl disable "$service" >/dev/null 2>&1 || true
             ;;
@@ -136,8 +141,5 @@ fi
 if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
 fi
-case " ${missing[*]} " in
-*" prometheus "* | *" caddy "* | *" haproxy "* | *" nginx-light "*) install_without_starting "${missing[@]}" ;;
-*) install_with_postgresql_if_missing "${missing[@]}" ;;
-esac || fail "apt-get could not install: ${missing[*]} (see above)"
+install_without_starting "${missing[@]}" || fail "apt-get could not install: ${missing[*]} (see above)"
 [ "${1:-}" = compose ] || check_versions

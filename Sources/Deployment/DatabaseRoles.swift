@@ -30,10 +30,10 @@ public struct DatabaseRoles: Sendable {
 
     /// All keys that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] {
-        var keys: [any AnyConfigurationKey] = [
-            owner, ownerPassword, closesCluster, SharedKeys.databaseHost, SharedKeys.databasePort,
-            SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
-        ]
+        var keys: [any AnyConfigurationKey] =
+            [
+                owner, ownerPassword, closesCluster,
+            ] + SharedKeys.database
         for service in services {
             keys += [service.databaseUser, service.databasePassword, service.databaseOwner]
             keys += [service.databaseOwnerPassword, service.databaseSchema]
@@ -103,15 +103,13 @@ public struct DatabaseRoles: Sendable {
     }
 
     private func session(_ database: String) -> AdministrativeSession {
-        var session = PostgresConfiguration(
-            host: configuration[SharedKeys.databaseHost],
-            port: configuration[SharedKeys.databasePort],
-            user: configuration[Self.owner],
-            password: configuration[Self.ownerPassword]?.text,
-            database: database,
-            applicationName: "vestibule-roles"
+        AdministrativeSession(
+            configuration.postgres(
+                user: configuration[Self.owner],
+                password: configuration[Self.ownerPassword]?.text,
+                database: database,
+                applicationName: "vestibule-roles"
+            )
         )
-        session.tls = configuration.databaseTLS
-        return AdministrativeSession(session)
     }
 }

@@ -69,8 +69,8 @@ public struct AdministrativeSession: Sendable {
             case .lost(let reason): throw .unavailable(reason)
             }
         } catch {
-            guard case .unavailable(let reason)? = error as? MigrationError else { throw .unavailable("\(error)") }
-            throw .unavailable(reason)
+            if case .unavailable(let reason)? = error as? MigrationError { throw .unavailable(reason) }
+            throw .unavailable("\(error)")
         }
     }
 }

@@ -10,9 +10,9 @@ final class BlockingSession {
     private let handle: OpaquePointer
 
     init(_ configuration: PostgresConfiguration) throws(MigrationError) {
+        guard var configuration = configuration.forSessions else { throw .needsSession }
         let seconds = configuration.connectSeconds(servers: configuration.hosts.count)
         // Several wait for each other here by advisory locks, and hold up nobody else.
-        var configuration = configuration
         configuration.lockTimeout = .seconds(60)
         let parameters = configuration.connectionParameters + [(keyword: "connect_timeout", value: "\(seconds)")]
         let opened = withCStrings(parameters.map(\.keyword)) { keywords in
@@ -25,6 +25,11 @@ final class BlockingSession {
             throw .unavailable(reason)
         }
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
+        if let fault = SessionSetup(configuration, seconds: seconds).run(on: opened) {
+            PQfinish(opened)
+            throw .unavailable(fault)
+        }
+        PQsetnonblocking(opened, 0)
         handle = opened
     }
 

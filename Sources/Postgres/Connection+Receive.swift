@@ -135,8 +135,10 @@ extension Connection {
                 }
             }
             return 0
-        case .deallocate:
+        case .housekeeping:
             hasHeadResult = true
+            // What follows the settings is undone with them. A DEALLOCATE that fails has nothing behind it.
+            if localSettings != nil { close("the settings of a transaction were refused: \(fault)") }
             return 0
         case .prepare(let statement, let request):
             hasHeadResult = true
@@ -157,6 +159,10 @@ extension Connection {
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
         // request), or its result has changed its columns since (a migration).
         let isUnknown = fault.state == .invalidStatementName
+        if isUnknown, statement.isPrepared, pooler == .session {
+            close("another session got a statement of this one: the pooler isn't in session mode")
+            return 0
+        }
         if isUnknown || fault.isOutdatedStatement {
             if isUnknown { statement.isPrepared = false }
             statements.remove(statement)
@@ -198,7 +204,7 @@ extension Connection {
             return 0
         case .execute(let request):
             return abort(request)
-        case .deallocate, .sync:
+        case .housekeeping, .sync:
             return 0
         }
     }

@@ -15,6 +15,7 @@ extension Connection {
         sendSharedWrites(&dropped)
         for request in sending where request.kind == .write && !request.sharesCommit {
             guard let statement = prepare(request, dropped: &dropped) else { continue }
+            sendSettings()
             send(request, statement)
             sendSync(for: [request])
         }
@@ -57,6 +58,7 @@ extension Connection {
                 continue
             }
             if request.isAlone { endSync() }
+            if open == 0 { sendSettings() }
             send(request, statement)
             open += 1
             if request.isAlone || request.isBatch || open >= readsPerSyncMax { endSync() }
@@ -85,6 +87,7 @@ extension Connection {
                 freeKey(request)
                 continue
             }
+            if open.isEmpty { sendSettings() }
             send(request, statement)
             open.append(request)
             if open.count >= Self.writesPerSyncMax {
@@ -134,6 +137,7 @@ extension Connection {
     private func send(_ request: StatementRequest, _ statement: Statement) {
         guard let handle else { return }
         request.wasSent = true
+        guard statement.isNamed else { return sendUnnamed(request, statement, handle) }
         if !statement.isPrepared {
             let types = request.query.parameterTypes.map(\.rawValue)
             let sent = PQsendPrepare(handle, statement.name, statement.key.text, Int32(types.count), types)
@@ -157,6 +161,28 @@ extension Connection {
         inFlight.append(.execute(request))
     }
 
+    /// Puts a statement into libpq's output together with its text, of which the server keeps nothing.
+    private func sendUnnamed(_ request: StatementRequest, _ statement: Statement, _ handle: OpaquePointer) {
+        let types = request.query.parameterTypes.map(\.rawValue)
+        let sent = parameters.withPointers(request.query) { values, lengths, formats in
+            PQsendQueryParams(handle, statement.key.text, Int32(types.count), types, values, lengths, formats, 1)
+        }
+        guard sent == 1 else { return failSend(request) }
+        request.statement = statement
+        inFlight.append(.execute(request))
+    }
+
+    /// Begins what the next Sync will end with the settings that a session would have kept.
+    private func sendSettings() {
+        if let localSettings { sendHousekeeping(localSettings.text) }
+    }
+
+    private func sendHousekeeping(_ text: String) {
+        guard let handle, !sendFailed else { return }
+        guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1) == 1 else { return sendFailed = true }
+        inFlight.append(.housekeeping)
+    }
+
     private func failSend(_ request: StatementRequest) {
         sendFailed = true
         inFlight.append(.sync([request]))
@@ -171,15 +197,10 @@ extension Connection {
 
     /// Names that the cache let go are given back to the server.
     private func sendDiscards() {
-        guard let handle else { return }
         let discarded = statements.takeDiscarded()
         for statement in discarded {
             let name = String(decoding: statement.name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 1) == 1 else {
-                sendFailed = true
-                return
-            }
-            inFlight.append(.deallocate)
+            sendHousekeeping("DEALLOCATE \(name)")
         }
         if !discarded.isEmpty { sendSync(for: []) }
     }

@@ -15,7 +15,8 @@ final class Connection {
         case prepare(Statement, StatementRequest)
         /// Its statement is the request's.
         case execute(StatementRequest)
-        case deallocate
+        /// A statement of the connection's own: DEALLOCATE, or the settings of the transaction that follows.
+        case housekeeping
         /// With the writes that it commits; none for reads.
         case sync([StatementRequest])
     }
@@ -70,6 +71,9 @@ final class Connection {
     /// Called for what others notify this session of, in one call for all that came together. Nil but for a listener's.
     var whenNotified: (() -> Void)?
     let readsPerSyncMax: Int
+    /// What each transaction must begin with, where no settings of the session can be kept.
+    let localSettings: Query?
+    let pooler: PostgresPooler
     /// Writes that are committed together: each holds its locks until all are done.
     static let writesPerSyncMax = 32
     let parameters = ParameterScratch()
@@ -90,7 +94,9 @@ final class Connection {
         self.owner = owner
         connectDeadline = .after(configuration.connectTimeout)
         readsPerSyncMax = max(1, configuration.readsPerSyncMax)
-        statements = StatementCache(statementsMax: configuration.statementsMax)
+        pooler = configuration.pooler
+        localSettings = pooler == .transaction ? Query(unsafeSQL: configuration.settingsStatement(isLocal: true)) : nil
+        statements = StatementCache(statementsMax: configuration.statementsMax, naming: StatementNaming(pooler))
     }
 
     deinit {
@@ -126,6 +132,7 @@ final class Connection {
         let me = LoopBound(Weak(connection: self), loop: loop)
         maker.open(
             configuration.connectionParameters(servers: servers) + [("connect_timeout", "\(seconds)")],
+            SessionSetup(configuration, seconds: seconds),
             for: attempt,
             on: loop
         ) { outcome in
@@ -175,7 +182,7 @@ final class Connection {
                 // They stand here twice, but for those whose statement has had its result.
                 let sent = orphans.suffix(writes.count)
                 orphans += writes.filter { write in !write.isAnswered && !sent.contains { $0 === write } }
-            case .prepare, .deallocate: break
+            case .prepare, .housekeeping: break
             }
         }
         orphans += batch.filter { !$0.isAnswered }
@@ -243,31 +250,12 @@ final class Connection {
         return stalledSweeps
     }
 
-    /// Takes off the reads that a slow statement holds up. It is under the first Sync, but which of those there it is
-    /// is unknown, since the server sends their results together: if there are several, all of them go.
-    func takeHeldUpReads() -> [StatementRequest] {
-        var firstSync: [StatementRequest] = []
-        var behind: [StatementRequest] = []
-        var isFirst = true
-        inFlight.forEach { item in
-            switch item {
-            case .execute(let request):
-                if isFirst { firstSync.append(request) } else { behind.append(request) }
-            case .sync: isFirst = false
-            case .prepare, .deallocate: break
-            }
-        }
-        return ((firstSync.count > 1 ? firstSync : []) + behind)
-            .filter { $0.kind == .read && !$0.isAnswered && $0.moves < StatementRequest.movesMax }
-            .map { $0.movedAway() }
-    }
-
     /// The request that the server is at.
     private var executing: StatementRequest? {
         switch inFlight.first {
         case .prepare(_, let request), .execute(let request): request
         case .sync(let writes): writes.first
-        case .deallocate, nil: nil
+        case .housekeeping, nil: nil
         }
     }
 

@@ -17,6 +17,7 @@ final class ConnectionMaker: Sendable {
     /// Begins. Calls back once on the loop, unless the attempt was given up, in which case it may not.
     func open(
         _ parameters: [(keyword: String, value: String)],
+        _ setup: SessionSetup,
         for attempt: Attempt,
         on loop: EventLoop,
         _ done: @escaping @Sendable (Outcome) -> Void
@@ -24,7 +25,7 @@ final class ConnectionMaker: Sendable {
         queue.async {
             // One that waited behind others may be too late, and must not hold up those behind it.
             guard !attempt.isGivenUp else { return }
-            let outcome = Self.open(parameters)
+            let outcome = Self.open(parameters, setup)
             if attempt.isGivenUp, case .opened(let pointer) = outcome {
                 return PQfinish(OpaquePointer(bitPattern: pointer))
             }
@@ -32,15 +33,22 @@ final class ConnectionMaker: Sendable {
         }
     }
 
-    private static func open(_ parameters: [(keyword: String, value: String)]) -> Outcome {
+    private static func open(_ parameters: [(keyword: String, value: String)], _ setup: SessionSetup) -> Outcome {
         let opened = withCStrings(parameters.map(\.keyword)) { keywords in
             withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 0) }
         }
         guard let opened else { return .failed("out of memory") }
         // The default prints notices on standard error.
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
-        guard PQstatus(opened) == CONNECTION_OK, PQsetnonblocking(opened, 1) == 0, PQenterPipelineMode(opened) == 1
-        else {
+        guard PQstatus(opened) == CONNECTION_OK else {
+            defer { PQfinish(opened) }
+            return .failed(opened.errorMessage)
+        }
+        if let fault = setup.run(on: opened) {
+            PQfinish(opened)
+            return .failed(fault)
+        }
+        guard PQenterPipelineMode(opened) == 1 else {
             defer { PQfinish(opened) }
             return .failed(opened.errorMessage)
         }

@@ -26,17 +26,23 @@ final class Lease: @unchecked Sendable {
         guard connection.phase == .ready else { return request.lose() }
         if !hasBegun {
             hasBegun = true
-            connection.submit(
-                StatementRequest(
-                    query: begin,
-                    kind: .inTransaction,
-                    deadline: deadline,
-                    waitDeadline: deadline,
-                    continuation: nil
-                )
-            )
+            send(begin)
+            if let settings = connection.localSettings { send(settings) }
         }
         connection.submit(request)
+    }
+
+    /// Sends a statement of our own.
+    private func send(_ query: Query) {
+        connection.submit(
+            StatementRequest(
+                query: query,
+                kind: .inTransaction,
+                deadline: deadline,
+                waitDeadline: deadline,
+                continuation: nil
+            )
+        )
     }
 
     /// Sends COMMIT or ROLLBACK, if anything was begun. The connection is given back after its answer. Loop's thread.

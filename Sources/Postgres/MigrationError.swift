@@ -20,6 +20,8 @@ public enum MigrationError: Error, Sendable, Hashable {
     case failed(number: Int, name: String, PostgresServerError)
     /// The database couldn't be reached.
     case unavailable(String)
+    /// There is only a pooler in transaction mode, behind which no session can be had.
+    case needsSession
 }
 
 extension MigrationError: CustomStringConvertible {
@@ -42,6 +44,8 @@ extension MigrationError: CustomStringConvertible {
         case .failed(let number, let name, let fault):
             "migration \(number) (\(name)) failed: \(fault.state) \(fault.message)"
         case .unavailable(let reason): "database unavailable: \(reason)"
+        case .needsSession:
+            "migrations need a session of PostgreSQL, which a pooler in transaction mode doesn't give: set VESTIBULE_DATABASE_DIRECT_HOST"
         }
     }
 }

@@ -121,23 +121,28 @@ extension PostgresClient {
     /// Listens for what others NOTIFY on a channel, with a connection of its own, until the task is cancelled. A connection that
     /// is lost is made anew, with pauses.
     ///
-    /// Notifications are lost with a connection and never certain: a caller polls as well. What they carry is not told.
+    /// Notifications are lost with a connection and never certain: a caller polls as well. What they carry is not told. Where no session can
+    /// be had (``PostgresPooler/transaction`` without ``PostgresConfiguration/direct``) none comes.
     ///
     /// - Parameters:
     ///   - channel: a plain identifier of SQL: lower-case letters, digits and underscores.
     ///   - notified: called on a loop after one or more came, and once after each connect. It must not block.
     public func listen(on channel: String, _ notified: @escaping @Sendable () -> Void) async {
         precondition(MigrationPlan.isPlain(channel), "the channel must be a plain identifier")
+        // Ends with the task only.
+        let (never, continuation) = AsyncStream<Never>.makeStream()
+        defer { continuation.finish() }
+        guard let configuration = configuration.forSessions else {
+            for await _ in never {}
+            return
+        }
         let loop = group.next()
         let listener = LoopBound(
             NotificationListener(loop: loop, configuration: configuration, channel: channel, notified: notified),
             loop: loop
         )
         loop.execute { listener.value.start() }
-        // Ends with the task only.
-        let (never, continuation) = AsyncStream<Never>.makeStream()
         for await _ in never {}
-        continuation.finish()
         loop.execute { listener.value.stop() }
     }
 }

@@ -3,16 +3,17 @@ import RPCTransport
 import Tracing
 
 /// Where the database is, who we are there, and every bound.
-///
-/// For a server, or a pooler that gives a session to one client for as long as it stays (session pooling). PgBouncer's
-/// transaction mode isn't supported: sessions are set up by startup options, keep named statements, and hold advisory
-/// locks.
 public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The folder of a unix socket, or a host; or several with commas between, of which the first that takes writes is
     /// used. All addresses of a name are tried. Names are looked up away from the event loops.
     public var host: String
     /// The TCP port, or the number in the socket's name.
     public var port: Int
+    /// What stands between us and the server.
+    public var pooler = PostgresPooler.none
+    /// Where a session of one's own is to be had, for migrations and notifications: PostgreSQL itself, or a pooler in session mode. Nil for
+    /// the host and the port above.
+    public var direct: (host: String, port: Int)?
     /// The login role.
     public var user: String
     /// Its password.
@@ -99,20 +100,6 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
 
     /// The same, with addresses for the names.
     func connectionParameters(servers: [ServerAddresses.Server]?) -> [(keyword: String, value: String)] {
-        var settings = [
-            ("statement_timeout", "\(statementTimeout.wholeMilliseconds)"),
-            ("lock_timeout", "\(lockTimeout.wholeMilliseconds)"),
-            ("idle_in_transaction_session_timeout", "\(idleInTransactionTimeout.wholeMilliseconds)"),
-            // A connection that we give up on must not leave its statement running to the end.
-            ("client_connection_check_interval", "1000"),
-            // What is prepared is planned once. Left to choose, the server plans statements over few keys each time.
-            ("plan_cache_mode", "force_generic_plan"),
-            // Statements here take a few rows. Over a table that was never analysed a plan looks dear enough to be compiled,
-            // which takes hundreds of milliseconds in each new connection.
-            ("jit", "off"),
-        ]
-        if let searchPath { settings.append(("search_path", searchPath)) }
-        let options = settings.map { "-c \($0.0)=\(Self.escapedOption($0.1))" }.joined(separator: " ")
         let hosts = servers?.map(\.host) ?? hosts
         var parameters = [
             ("host", hosts.joined(separator: ",")), ("port", "\(port)"), ("user", user), ("dbname", database),
@@ -121,7 +108,7 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
             ("target_session_attrs", "read-write"),
             // A server that is gone without a word is noticed in 25 s of silence, or ten after something was sent.
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
-            ("tcp_user_timeout", "10000"), ("options", options),
+            ("tcp_user_timeout", "10000"),
         ]
         if let servers { parameters.append(("hostaddr", servers.map(\.address).joined(separator: ","))) }
         parameters += tls.connectionParameters
@@ -132,16 +119,6 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     /// Seconds that libpq may spend on each of so many servers; it takes no less than two.
     func connectSeconds(servers: Int) -> Int64 {
         max(2, connectTimeout.components.seconds / Int64(max(1, servers)))
-    }
-
-    /// Spaces part the options and a backslash takes a character as it is (same chapter, "options").
-    static func escapedOption(_ value: String) -> String {
-        var escaped = ""
-        for character in value {
-            if character == " " || character == "\\" { escaped.append("\\") }
-            escaped.append(character)
-        }
-        return escaped
     }
 }
 

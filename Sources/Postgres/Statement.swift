@@ -1,7 +1,9 @@
 /// A prepared statement of one connection. Loop's thread only.
 final class Statement {
-    /// Its name on the server, ending in zero. Never used twice on a connection.
+    /// Its name on the server, ending in zero. Never used twice on a connection. Only the zero if the server keeps nothing of it.
     let name: [CChar]
+    /// Whether the server keeps it.
+    var isNamed: Bool { name.count > 1 }
     let key: StatementKey
     /// Whether it may change or lock something, and so gets a Sync of its own even when called as a read.
     let mayWrite: Bool
@@ -15,8 +17,8 @@ final class Statement {
     /// The cache's clock at its last use.
     var lastUsed: UInt64 = 0
 
-    init(number: UInt64, key: StatementKey, parameterCount: Int) {
-        name = Array("s\(number)".utf8CString)
+    init(name: String, key: StatementKey, parameterCount: Int) {
+        self.name = Array(name.utf8CString)
         self.key = key
         mayWrite = StatementText.mayWrite(key.text)
         isUnsendable = parameterCount > Query.parametersMax || key.text.utf8.contains(0)

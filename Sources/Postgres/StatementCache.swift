@@ -2,11 +2,15 @@
 struct StatementCache {
     private var table: [StatementKey: Statement] = [:]
     private let statementsMax: Int
+    private let naming: StatementNaming
     private var clock: UInt64 = 0
     /// Names that the server still holds and nobody uses any more.
     private(set) var discarded: [Statement] = []
 
-    init(statementsMax: Int) { self.statementsMax = max(1, statementsMax) }
+    init(statementsMax: Int, naming: StatementNaming) {
+        self.statementsMax = max(1, statementsMax)
+        self.naming = naming
+    }
 
     var count: Int { table.count }
 
@@ -21,7 +25,7 @@ struct StatementCache {
         if table.count >= statementsMax, let oldest = table.values.min(by: { $0.lastUsed < $1.lastUsed }) {
             remove(oldest)
         }
-        let statement = Statement(number: clock, key: key, parameterCount: query.parameterCount)
+        let statement = Statement(name: naming.name(clock), key: key, parameterCount: query.parameterCount)
         statement.lastUsed = clock
         table[key] = statement
         return statement

@@ -93,6 +93,11 @@ def prove(seed, seconds, logs):
 
 def load(parts, seed, seconds, faults):
     """Phones at work under faults, until everything runs again and each has its last answer."""
+    return under_load(parts, seed, lambda supervisor: supervisor.carry_out(faults, seconds))
+
+
+def under_load(parts, seed, work):
+    """The same, with whatever is done meanwhile."""
     stack, supervisor = parts.stack, Supervisor(parts)
     run = Run(stack, Ledger(seed), stack.gateway.get("/openapi.json").expect(200)["paths"])
     phones = [Phone(run, number, seed) for number in range(PHONES)]
@@ -100,7 +105,7 @@ def load(parts, seed, seconds, faults):
     for thread in threads:
         thread.start()
     try:
-        supervisor.carry_out(faults, seconds)
+        work(supervisor)
     finally:
         run.stop.set()
         supervisor.restore()

@@ -145,7 +145,7 @@ class Supervisor:
 
     def _look_after(self):
         """Starts what ended without us, which nothing should."""
-        for name in (*SERVICES, POSTGRESQL):
+        for name in (name for name in (*SERVICES, POSTGRESQL) if name in self._parts.names):
             if name not in self._parts.running and name not in self._away:
                 self.findings.append(f"{name} ended by itself with {self._parts.status(name)}")
                 self._parts.start(name)

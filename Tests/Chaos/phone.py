@@ -46,6 +46,13 @@ class Run:
         self.acknowledged = collections.Counter()
         self.failures = collections.Counter()
         self.findings = []
+        # Of all calls, in seconds, and what it was.
+        self.longest = (0.0, "")
+
+    def measure(self, what, began):
+        """A call has ended."""
+        with self._lock:
+            self.longest = max(self.longest, (time.monotonic() - began, what))
 
     def count(self, counter, name):
         with self._lock:
@@ -121,6 +128,7 @@ class Phone(PlaceSteps):
             wait = min(2 * wait, WAIT_SECONDS_MAX)
 
     def _note(self, what, began, told):
+        self._run.measure(what, began)
         self._asked.append(f"{what} at {began:.3f}, {time.monotonic() - began:.3f} s: {told}")
 
     @staticmethod

@@ -31,6 +31,26 @@ class Parts:
         self._environments = {name: process_table.environment(process) for name, process in found.items()}
         assert stack.stop() == 0
         self._processes = {}
+        # What is started where nothing else is named.
+        self.names = (POSTGRESQL, *PROGRAMS)
+
+    def environment(self, name):
+        """A part's variables."""
+        return dict(self._environments[name])
+
+    def setting(self, name, key):
+        """A variable of a part's environment."""
+        return self._environments[name].get(key, "")
+
+    def configure(self, *names, **variables):
+        """Changes variables of parts for their next start."""
+        for name in names:
+            self._environments[name] |= variables
+
+    def run(self, name, *arguments, seconds=60, **variables):
+        """Runs another command of a program, with its environment and other variables, to its end."""
+        return subprocess.run([self._commands[name][0], *arguments], env=self._environments[name] | variables, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=seconds)
 
     def start(self, *names):
         for name in names:
@@ -84,7 +104,7 @@ class Parts:
 
     def expect_back(self):
         """Starts what is away, and waits until everything answers; nobody tells the parts that were left."""
-        self.start(*(name for name in (POSTGRESQL, *PROGRAMS) if name not in self.running))
+        self.start(*(name for name in self.names if name not in self.running))
         process_table.wait_until(self._all_answer, BACK_SECONDS, lambda: f"readiness; it is {self._readiness()}")
 
     def _all_answer(self):

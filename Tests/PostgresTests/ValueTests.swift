@@ -106,7 +106,7 @@ struct QueryTests {
     }
 
     @Test func `A full cache lets the least recently used statement go and never uses a name again`() {
-        var cache = StatementCache(statementsMax: 2)
+        var cache = StatementCache(statementsMax: 2, naming: StatementNaming(.none))
         let first = cache.find("SELECT 1")
         first.isPrepared = true
         let second = cache.find("SELECT 2")
@@ -135,13 +135,13 @@ struct PartTests {
         #expect(rest == expected.filter { $0 % 2 == 1 })
     }
 
-    @Test func `The password is never printed, and option values are escaped`() {
+    @Test func `The password is never printed, and settings are quoted`() {
         var configuration = PostgresConfiguration(host: "/run", user: "u", password: "secret", database: "d")
-        configuration.searchPath = "a b\\c"
+        configuration.searchPath = #"a 'b\c"#
         #expect(!"\(configuration)".contains("secret"))
         #expect(!String(reflecting: configuration).contains("secret"))
-        let options = configuration.connectionParameters.first { $0.keyword == "options" }?.value
-        #expect(options?.hasSuffix(#"-c search_path=a\ b\\c"#) == true)
+        let statement = configuration.settingsStatement(isLocal: true)
+        #expect(statement.hasSuffix(#"set_config(E'search_path', E'a ''b\\c', true)"#))
     }
 
     @Test func `An error prints nothing of what was stored`() {

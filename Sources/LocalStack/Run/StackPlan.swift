@@ -117,6 +117,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_BACKUP_DATABASE_USER": BackupKeys.roleDefault,
             "VESTIBULE_BACKUP_DATABASE_PASSWORD_FILE": folder.backupPassword,
             "VESTIBULE_BACKUP_DATABASE_PASSWORD": "",
+            "VESTIBULE_DATABASE_POOLER": "",
+            "VESTIBULE_DATABASE_DIRECT_HOST": "",
         ]
         for service in StackKeys.services {
             let prefix = "VESTIBULE_\(service.program.uppercased())"

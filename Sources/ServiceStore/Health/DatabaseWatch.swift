@@ -12,6 +12,8 @@ final class DatabaseWatch: Sendable {
 
     private struct Memory {
         var state: DatabaseState?
+        /// The last state of a server that wrote, and when it was seen.
+        var written: (state: DatabaseState, milliseconds: Int64)?
         var refusedWrites = 0
         /// Whether a write was refused since one was tried with success.
         var isSuspect = false
@@ -38,23 +40,34 @@ final class DatabaseWatch: Sendable {
             nowMilliseconds: nowMilliseconds,
             deadline: deadline
         )
-        let former = memory.withLock { memory in
-            defer { memory.state = state }
-            return memory.state
+        let now = nowMilliseconds()
+        let (isFirst, change) = memory.withLock { memory in
+            defer {
+                memory.state = state
+                if state.timeline != nil { memory.written = (state, now) }
+            }
+            return (memory.state == nil, Self.change(from: memory.written, to: state, now: now))
         }
-        if former == nil, abs(state.clockOffset) > Self.clockOffsetMax { throw DatabaseFault.clock(state.clockOffset) }
-        if let former = former?.timeline, let timeline = state.timeline, former != timeline {
-            logger.error(
-                "the database has another timeline: a standby was promoted, or a backup was restored",
-                metadata: [
-                    "former": "\(former)", "timeline": "\(timeline)",
-                    "advice":
-                        "unless the standby confirmed each commit, end the sessions: vestibule sessions end --help",
-                ]
-            )
-        }
+        if isFirst, abs(state.clockOffset) > Self.clockOffsetMax { throw DatabaseFault.clock(state.clockOffset) }
+        if let change { logger.log(level: change.level, TimelineChange.message, metadata: change.metadata) }
         guard state.takesWrites else { throw DatabaseFault.readOnly }
         try await tryWriting(deadline)
+    }
+
+    private static func change(
+        from written: (state: DatabaseState, milliseconds: Int64)?,
+        to state: DatabaseState,
+        now: Int64
+    ) -> TimelineChange? {
+        guard let written, let former = written.state.timeline, let timeline = state.timeline, former != timeline
+        else { return nil }
+        return TimelineChange(
+            former: former,
+            timeline: timeline,
+            wasConfirmed: written.state.isConfirmed,
+            lastSeenMilliseconds: written.milliseconds,
+            noticedMilliseconds: now
+        )
     }
 
     /// Tries it only after the server has refused a write.

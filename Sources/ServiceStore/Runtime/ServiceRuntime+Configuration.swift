@@ -28,7 +28,8 @@ extension ServiceRuntime {
     /// What keeps the service from serving, though each key has a valid value. Reads the files of certificates.
     public var faults: [ConfigurationError] {
         Exposure(keys: keys, configuration: configuration).faults + keys.port.faults(configuration) + tlsFaults
-            + TraceKeys.faults(configuration)
+            + TraceKeys.faults(configuration) + configuration.databasePoolerFaults
+            + (configuration[keys.migrate] ? configuration.databaseSessionFaults : [])
     }
 
     /// What is wrong with the certificates, keys and authorities. Reads their files.
@@ -65,19 +66,16 @@ extension ServiceRuntime {
 
     /// Where the database is and as whom.
     func databaseConfiguration(connectionsPerLoop: Int) -> PostgresConfiguration {
-        var database = PostgresConfiguration(
-            host: configuration[SharedKeys.databaseHost],
-            port: configuration[SharedKeys.databasePort],
+        var database = configuration.postgres(
             user: configuration[keys.databaseUser],
             password: configuration[keys.databasePassword]?.text,
             database: configuration[SharedKeys.databaseName],
-            applicationName: "vestibule-\(keys.program)",
-            searchPath: configuration[keys.databaseSchema]
+            applicationName: "vestibule-\(keys.program)"
         )
+        database.searchPath = configuration[keys.databaseSchema]
         database.connectionsPerLoop = connectionsPerLoop
         database.queryTimeout = configuration[keys.databaseTimeout]
         database.lockTimeout = configuration[keys.databaseLockTimeout]
-        database.tls = configuration.databaseTLS
         let logger = Logger(label: keys.program)
         database.onConnectionFailure = { reason in
             logger.warning("a database connection was lost or could not be made", metadata: ["reason": .string(reason)])

@@ -28,6 +28,8 @@ public struct ServiceRuntime: Sendable {
 
     /// Brings the service's schema up to date. One that is newer than this program stays as it is.
     public func migrate() async throws {
+        let faults = configuration.databaseSessionFaults
+        guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         let outcome = try await Migrator(migrationConfiguration)
             .run(migrations, schema: configuration[keys.databaseSchema])
         let logger = Logger(label: keys.program)

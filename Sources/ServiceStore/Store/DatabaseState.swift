@@ -9,6 +9,8 @@ struct DatabaseState: Sendable, Hashable {
     var timeline: Int?
     /// False for a standby, and where `default_transaction_read_only` is on.
     var takesWrites: Bool
+    /// Whether it acknowledges a commit only when a standby has it. Such a standby may take over without loss.
+    var isConfirmed: Bool
 
     /// Asks for it, in one round trip.
     static func read(
@@ -20,16 +22,19 @@ struct DatabaseState: Sendable, Hashable {
         let rows = try await database.query(
             """
             SELECT clock_timestamp(), current_setting('transaction_read_only') = 'off',
-                CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END
+                CASE WHEN pg_is_in_recovery() THEN NULL ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
+                current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') NOT IN ('off', 'local')
             """,
             deadline: deadline
         )
         let after = nowMilliseconds()
-        let (time, takesWrites, timeline) = try rows[0].decode(PostgresTimestamp.self, Bool.self, String?.self)
+        let (time, takesWrites, timeline, isConfirmed) = try rows[0]
+            .decode(PostgresTimestamp.self, Bool.self, String?.self, Bool.self)
         return DatabaseState(
             clockOffset: Double(time.milliseconds * 2 - before - after) / 2000,
             timeline: timeline.flatMap { Int($0, radix: 16) },
-            takesWrites: takesWrites
+            takesWrites: takesWrites,
+            isConfirmed: isConfirmed
         )
     }
 

@@ -109,9 +109,9 @@ public struct ServiceKeys: Sendable {
             databaseSchema, databaseConnections, databaseTimeout, databaseLockTimeout, migrate,
         ]
         return own + port.all + tls.all + channels.all
+            + SharedKeys.database
             + [
-                SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.databaseTLS,
-                SharedKeys.databaseAuthorities, SharedKeys.eventLoops, SharedKeys.connections,
+                SharedKeys.eventLoops, SharedKeys.connections,
                 SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit, SharedKeys.drainLimit,
                 SharedKeys.logCalls, SharedKeys.reflection, Crashes.folder,
             ] + SharedKeys.log + TraceKeys.all

@@ -8,7 +8,27 @@ public enum SharedKeys {
         "VESTIBULE_DATABASE_HOST",
         default: "127.0.0.1",
         help: "PostgreSQL's host, or the folder of its Unix socket; or several hosts separated by commas, "
-            + "of which the first writable one is used. Not PgBouncer in transaction mode."
+            + "of which the first writable one is used."
+    )
+    /// What is between the services and PostgreSQL.
+    public static let databasePooler = ConfigurationKey<DatabasePooler>.choice(
+        "VESTIBULE_DATABASE_POOLER",
+        default: DatabasePooler.none,
+        help: "The mode of the connection pooler, such as PgBouncer, that VESTIBULE_DATABASE_HOST leads to."
+    )
+    /// Where a session of PostgreSQL is to be had if the pooler gives none.
+    public static let databaseDirectHost = ConfigurationKey.optionalString(
+        "VESTIBULE_DATABASE_DIRECT_HOST",
+        help:
+            "Behind a pooler: PostgreSQL itself, as in VESTIBULE_DATABASE_HOST, for migrations and notifications. In transaction mode "
+            + "migrations need it, and without it replicas notice each other's changes by polling."
+    )
+    /// Its port.
+    public static let databaseDirectPort = ConfigurationKey.int(
+        "VESTIBULE_DATABASE_DIRECT_PORT",
+        in: 1...65_535,
+        default: 5432,
+        help: "The port of VESTIBULE_DATABASE_DIRECT_HOST."
     )
     /// How connections to PostgreSQL are secured.
     public static let databaseTLS = ConfigurationKey<DatabaseTLS>.choice(
@@ -184,15 +204,21 @@ public enum SharedKeys {
         )
     }
 
+    /// The keys of the database's address, which everything that uses it reads.
+    public static let database: [any AnyConfigurationKey] = [
+        databaseHost, databasePort, databaseName, databasePooler, databaseDirectHost, databaseDirectPort, databaseTLS,
+        databaseAuthorities,
+    ]
+
     /// The keys of the log, which every program reads.
     public static let log: [any AnyConfigurationKey] = [logLevel, logFormat, logOutput]
 
     /// All shared keys.
     static let all: [any AnyConfigurationKey] =
         [
-            databaseHost, databasePort, databaseName, databaseTLS, databaseAuthorities, identityAddress, profileAddress,
-            invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities, ClientAddressKey.key,
+            identityAddress, profileAddress, invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities,
+            ClientAddressKey.key,
             eventLoops, connections, connectionsPerAddress,
             heldBytesMax, idleLimit, drainLimit, logCalls, reflection, Crashes.folder,
-        ] + log
+        ] + database + log
 }

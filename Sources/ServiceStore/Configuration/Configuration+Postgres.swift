@@ -2,6 +2,29 @@ import Postgres
 import ServiceKit
 
 extension Configuration {
+    /// Where the database is, and how it is reached.
+    public func postgres(user: String, password: String?, database: String, applicationName: String)
+        -> PostgresConfiguration
+    {
+        var postgres = PostgresConfiguration(
+            host: self[SharedKeys.databaseHost],
+            port: self[SharedKeys.databasePort],
+            user: user,
+            password: password,
+            database: database,
+            applicationName: applicationName
+        )
+        postgres.tls = databaseTLS
+        postgres.pooler =
+            switch self[SharedKeys.databasePooler] {
+            case .none: .none
+            case .session: .session
+            case .transaction: .transaction
+            }
+        postgres.direct = self[SharedKeys.databaseDirectHost].map { ($0, self[SharedKeys.databaseDirectPort]) }
+        return postgres
+    }
+
     /// How connections to the database are secured: as `VESTIBULE_DATABASE_TLS` says, or else so that nothing leaves the
     /// machine in clear.
     public var databaseTLS: PostgresTLS {
@@ -12,7 +35,8 @@ extension Configuration {
         case .require: return .require
         case .verifyFull: return .verifyFull(authoritiesFile: authorities)
         case .auto:
-            let staysHere = self[SharedKeys.databaseHost].split(separator: ",").allSatisfy(Self.isThisMachine)
+            let hosts = [self[SharedKeys.databaseHost], self[SharedKeys.databaseDirectHost] ?? ""]
+            let staysHere = hosts.flatMap { $0.split(separator: ",") }.allSatisfy(Self.isThisMachine)
             return staysHere && authorities == nil ? .prefer : .verifyFull(authoritiesFile: authorities)
         }
     }
