@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-failover test-nghttp2 check bench fuzz chaos soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew plan roll test test-one lint-docker test-compose test-failover test-nghttp2 check bench fuzz chaos test-upgrade soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -33,6 +33,9 @@ logs: ## Follow the containers' logs
 
 renew: ## Renew certificates that end soon, and have the containers read them; for each day or week
 	@docker/renew.sh
+
+plan: ## Print what an upgrade of the containers to the images of VESTIBULE_TAG would do to their databases
+	@docker/roll.sh --plan
 
 roll: ## Replace the containers of SERVICE (identity, profile, invites, gateway) without a failed call
 	@docker/roll.sh "$(SERVICE)"
@@ -86,6 +89,13 @@ chaos: ROUNDS ?= 1
 chaos: build ## Kill and freeze everything under load for SECONDS (60), ROUNDS (1) times, and look for what was lost
 	@Sources/install-dependencies.sh test
 	@Tests/Chaos/run.sh --seconds $(SECONDS) --rounds $(ROUNDS)
+
+test-upgrade: ACCOUNTS ?= 100000
+test-upgrade: PHONES ?= 8
+test-upgrade: SECONDS ?= 5
+test-upgrade: build ## Upgrade ACCOUNTS (100000) from 0.9.0, which it builds, under the load of PHONES (8), SECONDS (5) a step, and go back
+	@Sources/install-dependencies.sh test
+	@Tests/Upgrade/run.sh --accounts $(ACCOUNTS) --phones $(PHONES) --seconds $(SECONDS)
 
 soak-sessions: HISTORIES ?= 100000
 soak-sessions: ## Live HISTORIES (100000) of sessions out of seeds against PostgreSQL, thieves among them

@@ -42,6 +42,11 @@ public struct IdentityServer: AccountServer, WorkServer {
         try await runtime.migrate()
     }
 
+    /// Says what `migrate` would do, and changes nothing.
+    public func migrationReport() async throws -> MigrationReport {
+        try await runtime.migrationReport()
+    }
+
     /// Which sessions an operator ends.
     public enum SessionSelection: Sendable, Hashable {
         /// All sessions, so that none that a restored or failed-over database brings back is accepted.

@@ -34,6 +34,11 @@ public struct InvitesServer: AccountServer, WorkServer {
         try await runtime.migrate()
     }
 
+    /// Says what `migrate` would do, and changes nothing.
+    public func migrationReport() async throws -> MigrationReport {
+        try await runtime.migrationReport()
+    }
+
     /// Runs an operator's command on held work: webhook events go to identity.
     public func work(_ command: WorkCommand) async throws -> [String] {
         try await runtime.withDatabase { database in

@@ -7,7 +7,9 @@ public enum OperatorEnvironment {
     static let fileName = "operator.env"
 
     /// Commands that ask the programs of a running system or their databases.
-    static let commands: Set = ["check", "sessions", "work", "account", "apple-transfer", "import", "status", "backup"]
+    static let commands: Set = [
+        "check", "sessions", "work", "account", "apple-transfer", "import", "status", "backup", "upgrade",
+    ]
 
     /// The file that a command takes for its configuration, if it was given none: that of the stack which runs here. Nil if there
     /// is none, or if the environment has any variable of a deployment.

@@ -6,14 +6,30 @@ public struct Migration: Sendable, Hashable {
     public let name: String
     /// Any number of statements, without BEGIN and COMMIT: each migration runs in one transaction.
     public let sql: String
+    /// The version that brings it.
+    public let release: MinorVersion
+    /// What it does to tables that are there before it.
+    public let effects: [TableEffect]
     /// The index that this step makes outside of a transaction; nil for every other step.
     let concurrentIndex: String?
 
     /// A step.
-    public init(number: Int, name: String, sql: String) {
+    ///
+    /// - Parameters:
+    ///   - release: the version that brings it; the one before runs on the tables after it.
+    ///   - effects: what it does to tables that are there before it.
+    public init(
+        number: Int,
+        name: String,
+        sql: String,
+        release: MinorVersion = .first,
+        effects: [TableEffect] = []
+    ) {
         self.number = number
         self.name = name
         self.sql = sql
+        self.release = release
+        self.effects = effects
         concurrentIndex = nil
     }
 
@@ -25,10 +41,20 @@ public struct Migration: Sendable, Hashable {
     ///   - index: its name, a plain identifier that nothing else in the schema has.
     ///   - definition: what follows `ON`, such as `outbox (phone) WHERE rejected_at IS NULL`.
     ///   - isUnique: whether rows that are there already must differ.
-    public init(number: Int, name: String, concurrentIndex index: String, on definition: String, isUnique: Bool = false)
-    {
+    ///   - release: the version that brings it.
+    public init(
+        number: Int,
+        name: String,
+        concurrentIndex index: String,
+        on definition: String,
+        isUnique: Bool = false,
+        release: MinorVersion = .first
+    ) {
         self.number = number
         self.name = name
+        self.release = release
+        let table = definition.prefix { !$0.isWhitespace && $0 != "(" }
+        effects = [TableEffect(String(table), .shareUpdateExclusive, .concurrentIndex)]
         sql = "CREATE \(isUnique ? "UNIQUE " : "")INDEX CONCURRENTLY \(index) ON \(definition)"
         concurrentIndex = index
     }

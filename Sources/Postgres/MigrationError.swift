@@ -8,6 +8,8 @@ public enum MigrationError: Error, Sendable, Hashable {
     case missing(number: Int)
     /// The schema lacks a migration that this program needs.
     case behind(number: Int, name: String)
+    /// The schema is of a version so new that this program can't run on it; the oldest program that can.
+    case tooNew(oldest: MinorVersion)
     /// Another program has been migrating this schema for too long.
     case busy
     /// A migration contains a statement that ends its transaction.
@@ -36,6 +38,8 @@ extension MigrationError: CustomStringConvertible {
             "migration \(number) (\(name)) was changed after it had been applied; add a new one instead"
         case .missing(let number): "migration \(number) was never applied though later ones were"
         case .behind(let number, let name): "the schema lacks migration \(number) (\(name)): run `migrate`"
+        case .tooNew(let oldest):
+            "the schema is newer than this program (\(MinorVersion.current)) can run on: \(oldest) is the oldest version that can; start it instead"
         case .busy: "another program has been migrating this schema for too long"
         case .endedTransaction(let number): "migration \(number) contains BEGIN, COMMIT or ROLLBACK"
         case .invalidSchema(let name): "\(name) is not a plain schema name"

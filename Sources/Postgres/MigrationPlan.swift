@@ -3,6 +3,20 @@ enum MigrationPlan {
     struct Applied: Hashable {
         let number: Int
         let checksum: String
+        /// The oldest program that runs on the tables after it; nil if a program of 0.9 has applied it.
+        var oldestProgram: MinorVersion?
+
+        init(number: Int, checksum: String, oldestProgram: MinorVersion? = nil) {
+            self.number = number
+            self.checksum = checksum
+            self.oldestProgram = oldestProgram
+        }
+    }
+
+    /// The columns of `Applied`, as text or numbers, of a table that a program of 0.9 may have made, which has no column for the oldest
+    /// program.
+    static func columns(of table: String) -> String {
+        "number, checksum, coalesce(to_jsonb(\(table)) ->> 'oldest_program', '')"
     }
 
     /// The numbers must run from 1 without gaps.
@@ -24,7 +38,7 @@ enum MigrationPlan {
     }
 
     /// What is to be applied. Migrations that the program doesn't know, since it is older than the database, are none of
-    /// its business: the version before runs on the tables after them.
+    /// its business: the version before runs on the tables after them. An older one doesn't, and is refused.
     ///
     /// - Parameter applied: in ascending order.
     static func pending(
@@ -34,7 +48,10 @@ enum MigrationPlan {
         try check(migrations)
         for (index, record) in applied.enumerated() {
             guard record.number == index + 1 else { throw .missing(number: index + 1) }
-            guard index < migrations.count else { continue }
+            guard index < migrations.count else {
+                if let oldest = record.oldestProgram, MinorVersion.current < oldest { throw .tooNew(oldest: oldest) }
+                continue
+            }
             let migration = migrations[index]
             guard migration.checksum == record.checksum else {
                 throw .changed(number: migration.number, name: migration.name)

@@ -32,7 +32,7 @@ public struct MigrationOutcome: Sendable, Hashable {
 /// behind them, which reads the table while others read and write it. A constraint that meets a lock, or rows that break it, keeps nobody
 /// from starting: it is reported, and tried again by the next run.
 public struct Migrator: Sendable {
-    private let configuration: PostgresConfiguration
+    let configuration: PostgresConfiguration
     /// How long a statement of a migration waits for a lock at most.
     public var lockTimeout: Duration = .seconds(3)
     /// How long a migration that met locks is tried again, and how long another program's migrating is waited for.
@@ -69,8 +69,7 @@ public struct Migrator: Sendable {
         var applied: [MigrationPlan.Applied] = []
         try step(0) { () throws(BlockingSession.Failure) in
             try createTable(session, schema)
-            let rows = try session.run("SELECT number, checksum FROM \(schema).schema_migrations ORDER BY number")
-            applied = rows.map { MigrationPlan.Applied(number: Int($0[0]) ?? 0, checksum: $0[1]) }
+            applied = try Self.applied(session, schema)
         }
         var done: [Int] = []
         for migration in try MigrationPlan.pending(migrations, applied: applied) {
@@ -126,6 +125,18 @@ public struct Migrator: Sendable {
         return (validated, notValidated)
     }
 
+    /// The migrations that were applied to a schema.
+    static func applied(
+        _ session: BlockingSession,
+        _ schema: String
+    ) throws(BlockingSession.Failure) -> [MigrationPlan.Applied] {
+        let columns = MigrationPlan.columns(of: "schema_migrations")
+        let rows = try session.run("SELECT \(columns) FROM \(schema).schema_migrations ORDER BY number")
+        return rows.map {
+            MigrationPlan.Applied(number: Int($0[0]) ?? 0, checksum: $0[1], oldestProgram: MinorVersion($0[2]))
+        }
+    }
+
     private static func lockKey(_ schema: String) -> String {
         "hashtextextended('vestibule.schema_migrations.\(schema)', 0)"
     }
@@ -155,14 +166,26 @@ public struct Migrator: Sendable {
             try session.run("CREATE SCHEMA \(schema)")
         }
         let name = "\(schema).schema_migrations"
-        guard try session.run("SELECT to_regclass('\(name)')") == [[""]] else { return }
+        guard try session.run("SELECT to_regclass('\(name)')") == [[""]] else {
+            // A table that a program of 0.9 has made lacks the last column. Only the owner may add it.
+            let lacksColumn = try session.run(
+                """
+                SELECT 1 FROM pg_class WHERE oid = '\(name)'::regclass AND pg_has_role(relowner, 'USAGE')
+                    AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '\(name)'::regclass AND attname = 'oldest_program')
+                """
+            )
+            if !lacksColumn.isEmpty { try session.run("ALTER TABLE \(name) ADD COLUMN oldest_program text") }
+            return
+        }
         try session.run(
             """
             CREATE TABLE IF NOT EXISTS \(name) (
                 number integer PRIMARY KEY,
                 name text NOT NULL,
                 checksum text NOT NULL,
-                applied_at timestamptz NOT NULL DEFAULT now()
+                applied_at timestamptz NOT NULL DEFAULT now(),
+                -- The oldest minor version whose programs run on the tables after it.
+                oldest_program text
             );
             DO $$ DECLARE reader name; BEGIN
                 -- By default privileges the service's role may do here what it may do with every table.
@@ -248,12 +271,12 @@ public struct Migrator: Sendable {
 
     private func record(_ migration: Migration, _ schema: String, _ session: BlockingSession) -> String {
         """
-        INSERT INTO \(schema).schema_migrations (number, name, checksum)
-        VALUES (\(migration.number), \(session.quoted(migration.name)), '\(migration.checksum)')
+        INSERT INTO \(schema).schema_migrations (number, name, checksum, oldest_program)
+        VALUES (\(migration.number), \(session.quoted(migration.name)), '\(migration.checksum)', '\(migration.release.predecessor)')
         """
     }
 
-    private func step(
+    func step(
         _ number: Int,
         _ name: String = "",
         _ body: () throws(BlockingSession.Failure) -> Void

@@ -21,12 +21,16 @@ public struct SchemaCheck: Sendable {
         let applied: [MigrationPlan.Applied]
         do {
             let rows = try await client.query(
-                "SELECT number, checksum FROM \(unsafeSQL: schema).schema_migrations ORDER BY number",
+                "SELECT \(unsafeSQL: MigrationPlan.columns(of: "schema_migrations")) FROM \(unsafeSQL: schema).schema_migrations ORDER BY number",
                 deadline: deadline
             )
             applied = try rows.map { row in
-                let (number, checksum) = try row.decode(Int32.self, String.self)
-                return MigrationPlan.Applied(number: Int(number), checksum: checksum)
+                let (number, checksum, oldest) = try row.decode(Int32.self, String.self, String.self)
+                return MigrationPlan.Applied(
+                    number: Int(number),
+                    checksum: checksum,
+                    oldestProgram: MinorVersion(oldest)
+                )
             }
         } catch let error as PostgresError where error.sqlState == .undefinedTable {
             throw MigrationError.behind(number: first.number, name: first.name)

@@ -34,6 +34,11 @@ public struct ProfileServer: AccountServer, WorkServer {
         try await runtime.migrate()
     }
 
+    /// Says what `migrate` would do, and changes nothing.
+    public func migrationReport() async throws -> MigrationReport {
+        try await runtime.migrationReport()
+    }
+
     /// Runs an operator's command on held work: number events go to invites, webhook events to identity.
     public func work(_ command: WorkCommand) async throws -> [String] {
         try await runtime.withDatabase { try await WorkAdmin.profile($0, clock: .system).run(command) }

@@ -27,6 +27,8 @@ class Parts:
         self.stack = stack
         stack.start()
         found = {name: stack.process_of(name) for name in PROGRAMS} | {POSTGRESQL: stack.postmaster}
+        # While they run: later only PostgreSQL may.
+        stack.database_environment()
         self._commands = {name: process_table.command_line(process) for name, process in found.items()}
         self._environments = {name: process_table.environment(process) for name, process in found.items()}
         assert stack.stop() == 0
@@ -51,6 +53,10 @@ class Parts:
         """Runs another command of a program, with its environment and other variables, to its end."""
         return subprocess.run([self._commands[name][0], *arguments], env=self._environments[name] | variables, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=seconds)
+
+    def environment_of(self, name):
+        """What a part is started with."""
+        return dict(self._environments[name])
 
     def start(self, *names):
         for name in names:

@@ -217,11 +217,15 @@ class Stack:
         """PostgreSQL's first process."""
         return int((self.folder / "postgres/data/postmaster.pid").read_text().split("\n")[0])
 
-    def sql(self, text):
-        """Runs SQL as superuser, for changes that take longer than a test can wait; returns the rows as lines."""
+    def database_environment(self):
+        """The environment of a program that uses the database, which is read while that program runs."""
         if self._database is None:
             self._database = process_table.environment(self.process_of("identity"))
-        environment = self._database
+        return self._database
+
+    def sql(self, text):
+        """Runs SQL as superuser, for changes that take longer than a test can wait; returns the rows as lines."""
+        environment = self.database_environment()
         result = subprocess.run(
             ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
              f"--host={environment['VESTIBULE_DATABASE_HOST']}", f"--port={environment['VESTIBULE_DATABASE_PORT']}",
@@ -229,6 +233,14 @@ class Stack:
             input=text, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
         return result.stdout.strip()
+
+    def wait_for_database(self):
+        """Waits until a PostgreSQL that was started without the programs answers."""
+        def answers():
+            with contextlib.suppress(AssertionError):
+                return self.sql("SELECT 1") == "1"
+
+        process_table.wait_until(answers, READY_SECONDS, "the database")
 
     @staticmethod
     def _read(process, lines):

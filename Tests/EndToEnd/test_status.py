@@ -88,6 +88,7 @@ def test_each_command_finds_what_runs_here(own_stack):
             ("account", "export", app.user_id): app.user_id,
             ("account", "find", app.user_id): app.user_id,
             ("check",): "identity",
+            ("upgrade", "--plan"): "nothing to migrate",
             ("sessions", "end", "--account", app.user_id): "nothing was changed"}.items():
         result = own_stack.command(*arguments)
         assert words.lower() in (result.stdout + result.stderr).lower(), (arguments, result.stdout, result.stderr)

@@ -29,6 +29,15 @@ extension ServerTests {
             #expect(throws: MigrationError.changed(number: 1, name: "first")) {
                 try MigrationPlan.pending([changed], applied: applied(one))
             }
+            // What a newer program has recorded: which programs run on the tables.
+            func newer(_ oldest: MinorVersion?) -> [MigrationPlan.Applied] {
+                applied(one) + [MigrationPlan.Applied(number: 2, checksum: "", oldestProgram: oldest)]
+            }
+            #expect(try MigrationPlan.pending([one], applied: newer(.current)).isEmpty)
+            #expect(try MigrationPlan.pending([one], applied: newer(nil)).isEmpty)
+            #expect(throws: MigrationError.tooNew(oldest: MinorVersion(99, 0))) {
+                try MigrationPlan.pending([one], applied: newer(MinorVersion(99, 0)))
+            }
         }
 
         @Test

@@ -1,6 +1,8 @@
 """The rule about migrations fires on what it forbids and is silent on what it allows."""
 
 import os
+import pathlib
+import re
 import sys
 import unittest
 
@@ -35,3 +37,16 @@ class MigrationRuleTests(unittest.TestCase):
                 "ALTER TABLE a ADD COLUMN b int, -- CHECK (b > 0)\n ADD COLUMN c int;", "ALTER TABLE a ADD CONSTRAINT b UNIQUE (c);"):
             self.assertEqual(self.faults(sql), [], sql)
         self.assertEqual(self.faults("ALTER TABLE a ADD COLUMN b int CHECK (b > 0);", "Tests/PostgresTests/A.swift"), [])
+
+
+class MinorVersionTests(unittest.TestCase):
+    ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+    def test_the_list_has_the_versions_of_the_changelog_and_the_next_one(self):
+        source = (self.ROOT / "Sources/Postgres/MinorVersion.swift").read_text()
+        line = re.search(r"static let all = \[(.*)\]", source).group(1)
+        known = re.findall(r"MinorVersion\((\d+), (\d+)\)", line)
+        released = re.findall(r"^## (\d+)\.(\d+)\.\d+ ", (self.ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+        released = list(dict.fromkeys(reversed(released)))
+        self.assertTrue(released)
+        self.assertIn(known, (released, released + known[-1:]), "MinorVersion.all lacks a version of the changelog, or has one too many")

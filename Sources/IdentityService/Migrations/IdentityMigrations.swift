@@ -14,20 +14,44 @@ public enum IdentityMigrations {
                 providerGrants, providerNotices, phones, QuotaStore.table,
             ].joined(separator: "\n\n")
         ),
-        Migration(number: 2, name: "clients that sign users in by OpenID Connect", sql: authorizationCodes),
-        Migration(number: 3, name: "more for clients", sql: clientsOfMoreKinds),
-        Migration(number: 4, name: "guests", sql: guests),
+        Migration(
+            number: 2,
+            name: "clients that sign users in by OpenID Connect",
+            sql: authorizationCodes,
+            release: MinorVersion(0, 10),
+            effects: [.altered("sessions")]
+        ),
+        Migration(
+            number: 3,
+            name: "more for clients",
+            sql: clientsOfMoreKinds,
+            release: MinorVersion(0, 10),
+            effects: [.altered("authorization_codes"), .altered("sessions")]
+        ),
+        Migration(
+            number: 4,
+            name: "guests",
+            sql: guests,
+            release: MinorVersion(0, 10),
+            effects: [
+                .altered("absorptions"), .altered("account_closings"), .altered("accounts"),
+                .altered("security_events"), .altered("sessions"), .validated("account_closings"),
+                .validated("security_events"), .validated("sessions"),
+            ]
+        ),
         Migration(
             number: 5,
             name: "guests by their time",
             concurrentIndex: "accounts_guest_until",
-            on: "accounts (guest_until) WHERE guest_until IS NOT NULL"
+            on: "accounts (guest_until) WHERE guest_until IS NOT NULL",
+            release: MinorVersion(0, 10)
         ),
         Migration(
             number: 6,
             name: "closings by the account that took the place",
             concurrentIndex: "account_closings_successor",
-            on: "account_closings (successor) WHERE successor IS NOT NULL"
+            on: "account_closings (successor) WHERE successor IS NOT NULL",
+            release: MinorVersion(0, 10)
         ),
     ]
 

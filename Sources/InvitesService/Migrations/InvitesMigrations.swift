@@ -16,12 +16,19 @@ public enum InvitesMigrations {
                 GroupEventTables.members, GroupEventTables.groups, GroupEventTables.phones, GroupEventTables.requests,
             ].joined(separator: "\n\n")
         ),
-        Migration(number: 2, name: "guests", sql: guests),
+        Migration(
+            number: 2,
+            name: "guests",
+            sql: guests,
+            release: MinorVersion(0, 10),
+            effects: [.altered("closed_accounts")]
+        ),
         Migration(
             number: 3,
             name: "accounts by the guests that they absorbed",
             concurrentIndex: "closed_accounts_successor",
-            on: "closed_accounts (successor) WHERE successor IS NOT NULL"
+            on: "closed_accounts (successor) WHERE successor IS NOT NULL",
+            release: MinorVersion(0, 10)
         ),
     ]
 }

@@ -25,4 +25,7 @@ extension ProgramServer {
 public protocol MigratingServer: ProgramServer {
     /// Brings the tables up to date and returns.
     func migrate() async throws
+
+    /// Says what `migrate` would do, and changes nothing.
+    func migrationReport() async throws -> MigrationReport
 }
