@@ -67,7 +67,9 @@ public struct BackupFollower: Sendable {
                     if !lastFault.isEmpty { say("going on") }
                     lastFault = ""
                 } catch {
-                    if "\(error)" != lastFault { say("\(error); tried again every \(Self.retryInterval.components.seconds) s") }
+                    if "\(error)" != lastFault {
+                        say("\(error); tried again every \(Self.retryInterval.components.seconds) s")
+                    }
                     lastFault = "\(error)"
                     nextTry = .now + Self.retryInterval
                 }

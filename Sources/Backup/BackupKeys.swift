@@ -42,7 +42,8 @@ public enum BackupKeys {
     /// What is sealed beside the database.
     public static let secrets = ConfigurationKey.optionalList(
         "VESTIBULE_BACKUP_SECRETS",
-        help: "Files and folders with keys and configuration, separated by commas, that each backup seals into one file."
+        help:
+            "Files and folders with keys and configuration, separated by commas, that each backup seals into one file."
     )
     /// Who can open it.
     public static let recipient = ConfigurationKey.optionalPath(
@@ -54,7 +55,9 @@ public enum BackupKeys {
     public static var all: [any AnyConfigurationKey] {
         [
             folder, role, password, interval, keptCount, secrets, recipient, SharedKeys.databaseHost,
-            SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
+            SharedKeys.databasePort, SharedKeys.databaseDirectHost, SharedKeys.databaseDirectPort,
+            SharedKeys.databasePooler,
+            SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
             identity.databaseSchema,
         ]
     }
@@ -84,7 +87,8 @@ public struct BackupSettings: Sendable {
         let (secrets, recipient) = (configuration[BackupKeys.secrets] ?? [], configuration[BackupKeys.recipient])
         if secrets.isEmpty != (recipient == nil) {
             let (missing, given) =
-                recipient == nil ? (BackupKeys.recipient.name, BackupKeys.secrets.name)
+                recipient == nil
+                ? (BackupKeys.recipient.name, BackupKeys.secrets.name)
                 : (BackupKeys.secrets.name, BackupKeys.recipient.name)
             faults.append(ConfigurationError(key: missing, problem: "is required if \(given) is given"))
         }
@@ -100,15 +104,15 @@ public struct BackupSettings: Sendable {
         keptCount = configuration[BackupKeys.keptCount]
         self.secrets = secrets
         recipientFile = recipient
-        var database = PostgresConfiguration(
-            host: configuration[SharedKeys.databaseHost],
-            port: configuration[SharedKeys.databasePort],
+        var database = configuration.postgres(
             user: configuration[BackupKeys.role],
             password: configuration[BackupKeys.password]?.text,
             database: configuration[SharedKeys.databaseName],
             applicationName: "vestibule-backup"
         )
-        database.tls = configuration.databaseTLS
+        // Poolers don't speak the replication protocol.
+        if let direct = database.direct { (database.host, database.port) = direct }
+        (database.direct, database.pooler) = (nil, .none)
         self.database = database
     }
 }

@@ -47,7 +47,9 @@ public struct BackupMaker: Sendable {
             )
             let files = try FileBytes.names(inFolder: unfinished)
             let tablespaces = files.filter { $0.hasSuffix(".tar.gz") && $0 != "base.tar.gz" && $0 != "pg_wal.tar.gz" }
-            guard tablespaces.isEmpty else { throw BackupError("the database has tablespaces, which are not supported") }
+            guard tablespaces.isEmpty else {
+                throw BackupError("the database has tablespaces, which are not supported")
+            }
             let backup = BackupRecord(
                 format: BackupRecord.formatNow,
                 name: name,
@@ -114,7 +116,9 @@ struct LogPosition: Sendable, Hashable {
 
     init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let high = UInt32(parts[0], radix: 16), let low = UInt32(parts[1], radix: 16) else { return nil }
+        guard parts.count == 2, let high = UInt32(parts[0], radix: 16), let low = UInt32(parts[1], radix: 16) else {
+            return nil
+        }
         bytes = UInt64(high) << 32 | UInt64(low)
     }
 

@@ -61,7 +61,10 @@ struct WALFile: Sendable, Hashable {
             text.utf8.count == count && text.utf8.allSatisfy { (48...57).contains($0) || (65...70).contains($0) }
         }
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        switch (parts.first.map { isHex($0, 24) } ?? false, parts.first.map { isHex($0, 8) } ?? false, parts.dropFirst().first) {
+        switch (
+            parts.first.map { isHex($0, 24) } ?? false, parts.first.map { isHex($0, 8) } ?? false,
+            parts.dropFirst().first
+        ) {
         case (true, _, nil): kind = .segment
         case (true, _, "partial"): kind = .partial
         case (_, true, "history"): kind = .history
@@ -76,5 +79,7 @@ struct WALFile: Sendable, Hashable {
     var timeline: String { String(name.prefix(8)) }
 
     /// Whether a backup that begins with that segment doesn't need it; positions grow over timelines.
-    func isOlder(than segment: String) -> Bool { kind != .history && name.dropFirst(8).prefix(16) < segment.dropFirst(8) }
+    func isOlder(than segment: String) -> Bool {
+        kind != .history && name.dropFirst(8).prefix(16) < segment.dropFirst(8)
+    }
 }

@@ -96,7 +96,8 @@ public struct DataFolderRestore: Sendable {
             let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, includingFractionalSeconds: true)
             settings.append("recovery_target_time = '\(time.formatted(style).dropLast())+00'")
         }
-        let before = access(path, F_OK) == 0 ? String(decoding: try FileBytes.read(path, bytesMax: 1 << 20), as: UTF8.self) : ""
+        let before =
+            access(path, F_OK) == 0 ? String(decoding: try FileBytes.read(path, bytesMax: 1 << 20), as: UTF8.self) : ""
         // Those of an earlier restore go.
         let others = before.split(separator: "\n").filter { line in
             !Self.settingNames.contains { line.hasPrefix($0) }

@@ -46,7 +46,8 @@ struct LogReceiver: Sendable {
         let name = chain ?? ""
         let process = try tool.runUntilStopped(
             [
-                "--directory=\(folder.chain(name))", "--slot=\(BackupStore.slot)", "--synchronous", "--no-loop", "--no-password",
+                "--directory=\(folder.chain(name))", "--slot=\(BackupStore.slot)", "--synchronous", "--no-loop",
+                "--no-password",
                 "--status-interval=2",
             ]
         )

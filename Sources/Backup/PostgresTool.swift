@@ -21,15 +21,17 @@ struct PostgresTool: Sendable {
     /// The newest installed program of that name, or that of a major version.
     ///
     /// - Throws: ``BackupError`` if there is none, with the package that has it.
-    static func find(_ name: String, majorVersion: Int? = nil, database: PostgresConfiguration? = nil) throws -> PostgresTool {
+    static func find(_ name: String, majorVersion: Int? = nil, database: PostgresConfiguration? = nil) throws
+        -> PostgresTool
+    {
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileBytes.names(inFolder: root)) ?? []).compactMap { Int($0) }
             .filter { majorVersion == nil || $0 == majorVersion }
             .sorted(by: >)
         var folders = versions.map { "\(root)/\($0)/bin" }
-        // On other systems than Debian the programs of one version are on the path.
-        if majorVersion == nil || folders.isEmpty {
-            folders += (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        // On other systems than Debian the programs of one version are in the usual folders.
+        if folders.isEmpty {
+            folders = (ChildProcess.plainEnvironment["PATH"] ?? "").split(separator: ":").map(String.init)
         }
         let paths = folders.map { folder -> String in "\(folder)/\(name)" }
         guard let path = paths.first(where: { access($0, X_OK) == 0 }) else {
@@ -62,7 +64,9 @@ struct PostgresTool: Sendable {
             return
         }
         let (status, output) = try ChildProcess.run(
-            [path] + arguments, environment: variables)
+            [path] + arguments,
+            environment: variables
+        )
         guard status == 0 else {
             let words = output.split(whereSeparator: \.isNewline).joined(separator: "; ")
             throw BackupError("\(name) failed with status \(status): \(words.suffix(Self.outputShownMax))")
@@ -124,7 +128,12 @@ struct PostgresTool: Sendable {
         do {
             let command = ["/bin/sh", "-c", Self.watch, "sh", path] + arguments
             let watcher = try ChildProcess.spawn(
-                command, environment: variables, input: ends[0], output: 2, ownSession: true)
+                command,
+                environment: variables,
+                input: ends[0],
+                output: 2,
+                ownSession: true
+            )
             return Running(watcher: watcher, lifeline: ends[1])
         } catch {
             close(ends[1])

@@ -83,8 +83,12 @@ extension ServerTests {
             }
         }
 
-        @Test func `A write that waits for its row is no part of the transaction that gets its connection`() async throws {
-            try await withClient(bootstrapSQL: Self.table, configure: { $0.connectionsPerLoop = 2 }) { client, database in
+        @Test func `A write that waits for its row is no part of the transaction that gets its connection`()
+            async throws
+        {
+            try await withClient(bootstrapSQL: Self.table, configure: { $0.connectionsPerLoop = 2 }) {
+                client,
+                database in
                 // Both connections are open.
                 try await client.withTransaction { transaction in
                     try await transaction.query("SELECT 1")
@@ -114,7 +118,8 @@ extension ServerTests {
             }
         }
 
-        @Test func `A write that is done again for its neighbour is no part of the transaction behind it`() async throws {
+        @Test func `A write that is done again for its neighbour is no part of the transaction behind it`() async throws
+        {
             try await withClientAndLoops(
                 bootstrapSQL: Self.table,
                 configure: { $0.connectionsPerLoop = 1 }

@@ -37,7 +37,9 @@ struct BackupStore: Sendable {
         guard let row = rows.first, row.count == 4, let version = Int(row[1]) else {
             throw BackupError("the database didn't say what it is")
         }
-        guard row[3] == "16MB" else { throw BackupError("the database's wal_segment_size is \(row[3]); only 16MB is supported") }
+        guard row[3] == "16MB" else {
+            throw BackupError("the database's wal_segment_size is \(row[3]); only 16MB is supported")
+        }
         return Cluster(systemIdentifier: row[0], majorVersion: version, timeline: row[2])
     }
 

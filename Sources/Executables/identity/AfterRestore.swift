@@ -18,7 +18,9 @@ struct AfterRestore: AsyncParsableCommand {
     private static let logBytesMax = 1 << 30
 
     @OptionGroup var file: ConfigurationFileOption
-    @Option(help: ArgumentHelp("The log that `vestibule backup` keeps: lines with id, time and reason.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The log that `vestibule backup` keeps: lines with id, time and reason.", valueName: "file")
+    )
     var deletedAccounts: String?
     @Flag(help: "Do it. It can't be undone.")
     var confirm = false

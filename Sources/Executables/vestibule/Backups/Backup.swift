@@ -42,7 +42,8 @@ struct BackupCommand: AsyncParsableCommand {
     /// The log as it is written, and whole backups.
     struct Follow: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Receive the write-ahead log and the deletions as they happen, and make whole backups, until Ctrl-C.",
+            abstract:
+                "Receive the write-ahead log and the deletions as they happen, and make whole backups, until Ctrl-C.",
             discussion: """
                 What fails is said and retried. While it doesn't run, PostgreSQL keeps its log for it, up to \
                 max_slot_wal_keep_size; if that is too little, it begins again with a whole backup.
@@ -85,7 +86,9 @@ struct BackupCommand: AsyncParsableCommand {
                     return
                 }
                 for backup in backups {
-                    print("\(backup.name)  complete at \(backup.endedAt.formatted(.iso8601))  \(BackupText.size(backup.bytes))")
+                    print(
+                        "\(backup.name)  complete at \(backup.endedAt.formatted(.iso8601))  \(BackupText.size(backup.bytes))"
+                    )
                 }
                 if backups.isEmpty { print("there is no backup") }
             } catch {
@@ -99,7 +102,8 @@ struct BackupCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "open-secrets",
             abstract: "Unpack sealed keys into a new folder.",
-            discussion: "OpenSSL does the same: openssl cms -decrypt -inform DER -in FILE -inkey KEY -recip CERTIFICATE | tar x"
+            discussion:
+                "OpenSSL does the same: openssl cms -decrypt -inform DER -in FILE -inkey KEY -recip CERTIFICATE | tar x"
         )
 
         @Argument(help: "The file, such as secrets/20261128T055000Z.tar.cms.")

@@ -20,11 +20,18 @@ struct Restore: AsyncParsableCommand {
     )
 
     @OptionGroup var file: ConfigurationFileOption
-    @Option(help: ArgumentHelp("The folder of backups; by default VESTIBULE_BACKUP_FOLDER, or that of `vestibule run`.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "The folder of backups; by default VESTIBULE_BACKUP_FOLDER, or that of `vestibule run`.",
+            valueName: "folder"
+        )
+    )
     var from: String?
     @Option(help: ArgumentHelp("The backup; by default the newest that was complete at the time.", valueName: "name"))
     var backup: String?
-    @Option(help: ArgumentHelp("Restore what was committed until then, such as 2026-11-22T01:00:53Z.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Restore what was committed until then, such as 2026-11-22T01:00:53Z.", valueName: "time")
+    )
     var to: Moment?
     @Option(help: ArgumentHelp("Write the data folder of another PostgreSQL.", valueName: "folder"))
     var dataFolder: String?
@@ -34,7 +41,8 @@ struct Restore: AsyncParsableCommand {
     func run() async {
         do {
             let configuration = file.stackConfiguration()
-            let named = from ?? ProcessInfo.processInfo.environment[BackupKeys.folder.name].flatMap { $0.isEmpty ? nil : $0 }
+            let named =
+                from ?? ProcessInfo.processInfo.environment[BackupKeys.folder.name].flatMap { $0.isEmpty ? nil : $0 }
             let folder = BackupFolder(path: named ?? "\(configuration[StackKeys.folder])/backup")
             let restore = try DataFolderRestore(from: folder, backup: backup, to: to?.date)
             let reach = to.map { "to \($0.date.formatted(.iso8601))" } ?? "and all of the log"
@@ -48,7 +56,9 @@ struct Restore: AsyncParsableCommand {
             let began = ContinuousClock.now
             if let dataFolder {
                 try restore.write(toEmptyFolder: dataFolder)
-                print("wrote \(dataFolder) from the backup \(restore.record.name) \(reach); PostgreSQL \(restore.majorVersion) replays it")
+                print(
+                    "wrote \(dataFolder) from the backup \(restore.record.name) \(reach); PostgreSQL \(restore.majorVersion) replays it"
+                )
                 return
             }
             let stack = try LocalStack(
@@ -59,7 +69,9 @@ struct Restore: AsyncParsableCommand {
             let outcome = try await stack.restore(restore, deletedAccounts: folder.deletedAccounts)
             if !outcome.newestCommit.isEmpty { print("the newest restored commit is of \(outcome.newestCommit)") }
             if let former = outcome.formerData { print("the data from before is in \(former)") }
-            print("restored in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))")
+            print(
+                "restored in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))"
+            )
         } catch {
             Program.end(error, program: "vestibule restore")
         }
