@@ -45,10 +45,11 @@ elif [ "${VESTIBULE_PULL_POLICY:-never}" = never ]; then
     }
 fi
 ./renew.sh
-# Some versions of Compose wait for a container and then don't mind that it is unhealthy.
+# Some versions of Compose wait for a container and then don't mind that it is unhealthy, or that what others wait for has failed.
 start() {
     "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans &&
-        [ -z "$(docker ps --quiet --filter label=com.docker.compose.project=vestibule --filter health=unhealthy)" ]
+        [ -z "$(docker ps --quiet --filter label=com.docker.compose.project=vestibule --filter health=unhealthy)" ] &&
+        [ -n "$("${compose[@]}" "${files[@]}" port gateway 8080)" ]
 }
 
 # If identity can't start, the cause is in the log of the container that runs first, identity-migrate: for example a variable

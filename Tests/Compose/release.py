@@ -86,6 +86,8 @@ def on_a_bare_machine(stack, folder):
 
 def in_containers(stack, folder, scratch):
     """The bundle's scripts with the release's images, which are nowhere but in its archives. Gives a line for people."""
+    # Data of a former deployment would have other passwords.
+    stack.remove()
     ours = stack.docker("images", "--format", "{{.Repository}}:{{.Tag}}", "--filter", "reference=vestibule/*").split()
     ids = {name: stack.inspect(f"vestibule/{name}:{VERSION}")[0]["Id"] for name in images()}
     stack.docker("rmi", *ours)
