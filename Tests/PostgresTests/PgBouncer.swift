@@ -74,7 +74,8 @@ struct PgBouncer {
     }
 
     private func stop() {
-        process.interrupt()
+        // Its other signals may be blocked, as they are in the thread that started it.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(atPath: folder)
     }
