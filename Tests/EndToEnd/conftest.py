@@ -34,8 +34,8 @@ def pytest_configure(config):
 
 
 # The files that take longest: workers that run beside each other then end at about the same time.
-LONGEST_FIRST = ["test_provider_tokens", "test_webhooks", "test_key_rotation", "test_linking", "test_description", "test_run", "test_watching",
-                 "test_deletion", "test_traces", "test_load", "test_import", "test_phone_proof", "test_crashes", "test_home_page"]
+LONGEST_FIRST = ["test_backup", "test_provider_tokens", "test_webhooks", "test_key_rotation", "test_linking", "test_description", "test_run",
+                 "test_watching", "test_deletion", "test_traces", "test_load", "test_import", "test_phone_proof", "test_crashes", "test_home_page"]
 
 
 def pytest_collection_modifyitems(items):
