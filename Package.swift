@@ -306,7 +306,8 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands",
+                "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport",
+                "ServiceCommands",
                 "ServiceKit",
                 argumentParser, logging, protobuf,
             ]

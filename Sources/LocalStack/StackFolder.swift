@@ -70,7 +70,9 @@ public struct StackFolder: Sendable {
                 if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
             }
         }
-        if try makeFile(backupPassword, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(backupPassword) }
+        if try makeFile(backupPassword, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) {
+            made.append(backupPassword)
+        }
         return made
     }
 

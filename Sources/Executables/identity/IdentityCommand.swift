@@ -9,7 +9,8 @@ struct IdentityCommand: AsyncParsableCommand {
         IdentityServer.self,
         abstract: "Verifies sign-ins, and stores accounts and sessions.",
         [
-            Check.self, Clients.self, Providers.self, EndSessions.self, AfterRestore.self, AppleTransfer.self, ImportAccounts.self,
+            Check.self, Clients.self, Providers.self, EndSessions.self, AfterRestore.self, AppleTransfer.self,
+            ImportAccounts.self,
             Work<IdentityServer>.self,
             Account<IdentityServer>.self,
         ]
