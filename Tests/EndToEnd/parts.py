@@ -54,10 +54,6 @@ class Parts:
         return subprocess.run([self._commands[name][0], *arguments], env=self._environments[name] | variables, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=seconds)
 
-    def environment_of(self, name):
-        """What a part is started with."""
-        return dict(self._environments[name])
-
     def start(self, *names):
         for name in names:
             log = open(self.stack.folder / "logs" / f"{name}-by-hand.log", "ab")

@@ -66,7 +66,7 @@ class Upgraded:
         self.story = json.loads((KEPT / "story.json").read_text())
         parts = Parts(stack)
         # What Parts needs of it ran with a database of its own.
-        self.environment = parts.environment_of("identity") | parts.environment_of("profile") | parts.environment_of("invites")
+        self.environment = parts.environment("identity") | parts.environment("profile") | parts.environment("invites")
         parts.start(POSTGRESQL)
         stack.wait_for_database()
         self.fresh = describe(stack)

@@ -12,7 +12,9 @@ def fill(stack, count):
     """Writes `count` accounts, and has PostgreSQL count the rows."""
     numbers = f"generate_series(1, {count}) AS n"
     user, owner = _ID.format("n"), _ID.format(f"n - (n - 1) % {GROUP_SIZE}")
+    # Without triggers: they would have a webhook delivered for each.
     stack.sql(f"""
+        SET session_replication_role = replica;
         INSERT INTO identity.accounts (user_id, created_at) SELECT {user}, now() FROM {numbers};
         INSERT INTO identity.provider_identities
             (provider, subject, user_id, email, is_email_verified, is_private_email, told_name, created_at, last_sign_in_at)
@@ -21,14 +23,14 @@ def fill(stack, count):
                 expires_at, base, previous, first_child, acknowledged_at)
             SELECT {user}, {user}, 'google', 'example.apps.googleusercontent.com', true, decode(md5(n::text), 'hex'), 'fresh', now(), now(),
                 now() + interval '30 days', 0, -1, 1, now() FROM {numbers};
+        INSERT INTO identity.security_events (event_id, user_id, session_id, kind, occurred_at, details)
+            SELECT identity.security_event_id(now(), false), {user}, {user}, 'signed_in', now(), '{{"provider": "google"}}' FROM {numbers};
         INSERT INTO profile.profiles (user_id, display_name, username, updated_at, revision)
             SELECT {user}, 'Made Up ' || n, 'made_up_' || n, now(), 1 FROM {numbers};
         INSERT INTO profile.usernames SELECT 'made_up_' || n, {user}, now() FROM {numbers};
-        SET session_replication_role = replica;
         INSERT INTO invites.groups SELECT {user}, 'Group ' || n, {user}, now(), 'open', {user} FROM {numbers} WHERE n % {GROUP_SIZE} = 1;
         INSERT INTO invites.members (group_id, member_id, user_id, added_by, added_at, linked_at)
-            SELECT {owner}, {user}, {user}, {owner}, now(), now() FROM {numbers};
-        RESET session_replication_role;""")
+            SELECT {owner}, {user}, {user}, {owner}, now(), now() FROM {numbers};""")
     stack.sql("VACUUM (ANALYZE)")
     stack.sql("CHECKPOINT")
 

@@ -108,7 +108,7 @@ class Replicas:
         assert status == 0, f"{name} ended with {status}"
 
     def _environment(self, name, slot):
-        environment = self.parts.environment_of(name)
+        environment = self.parts.environment(name)
         environment |= {f"VESTIBULE_{each.upper()}_ADDRESS": ",".join(self.addresses[each].values()) for each in SERVICES}
         environment |= {f"VESTIBULE_{name.upper()}_LISTEN": self.addresses[name][slot], "VESTIBULE_GATEWAY_DRAIN_DELAY": DRAIN_DELAY}
         return environment | {f"VESTIBULE_{each.upper()}_METRICS_LISTEN": "" for each in ORDER}

@@ -36,7 +36,7 @@ class TimedRun(Run):
         super().__init__(*arguments)
         self.phase = "before"
         self.phases = collections.defaultdict(collections.Counter)
-        self.longest = collections.Counter()
+        self.longest_of_phase = collections.Counter()
 
     def count(self, counter, name):
         super().count(counter, name)
@@ -48,15 +48,10 @@ class TimedRun(Run):
             if kind == "failed":
                 self.findings.append(f"a call failed in the phase {self.phase!r}: {name}")
 
-    def note(self, seconds):
+    def measure(self, what, began):
+        super().measure(what, began)
         with self._lock:
-            self.longest[self.phase] = max(self.longest[self.phase], seconds)
-
-
-class TimedPhone(Phone):
-    def _note(self, what, began, told_):
-        super()._note(what, began, told_)
-        self._run.note(time.monotonic() - began)
+            self.longest_of_phase[self.phase] = max(self.longest_of_phase[self.phase], time.monotonic() - began)
 
 
 class Load:
@@ -64,7 +59,7 @@ class Load:
 
     def __init__(self, stack, count, seed):
         self.run = TimedRun(stack, Ledger(seed), stack.gateway.get("/openapi.json").expect(200)["paths"])
-        self.phones = [TimedPhone(self.run, number, seed) for number in range(count)]
+        self.phones = [Phone(self.run, number, seed) for number in range(count)]
         self._threads = [threading.Thread(target=phone.use, name=phone.name, daemon=True) for phone in self.phones]
 
     def __enter__(self):
@@ -89,8 +84,10 @@ class Load:
         time.sleep(max(seconds - took, 0))
         elapsed = time.monotonic() - began
         counts = self.run.phases[phase]
+        if elapsed > 1 and not counts["calls"]:
+            self.run.find(f"no call was made in the phase {phase!r}")
         print(f"  {phase:<22} {took:7.2f} s   {counts['calls']:6,} calls in {elapsed:5.1f} s, {counts['failed']} failed, "
-              f"{counts['streams that ended']} streams ended, the longest took {self.run.longest[phase]:.2f} s", flush=True)
+              f"{counts['streams that ended']} streams ended, the longest took {self.run.longest_of_phase[phase]:.2f} s", flush=True)
 
 
 def plan(replicas, binaries, code=0):
