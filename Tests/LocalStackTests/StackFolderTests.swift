@@ -15,7 +15,7 @@ struct StackFolderTests {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         let made = try folder.initialize()
-        #expect(made.count == 21)
+        #expect(made.count == 22)
         for file in made { #expect(try mode(file) == 0o600) }
         #expect(try mode(folder.secrets) == 0o700)
         #expect(try mode(folder.keys.own.path) == 0o700)
