@@ -230,7 +230,9 @@ class Stack:
             ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
              f"--host={environment['VESTIBULE_DATABASE_HOST']}", f"--port={environment['VESTIBULE_DATABASE_PORT']}",
              "--username=postgres", f"--dbname={environment['VESTIBULE_DATABASE_NAME']}", "--no-password"],
-            input=text, capture_output=True, text=True)
+            input=text, capture_output=True, text=True,
+            # Of several servers, the one that takes writes.
+            env={**os.environ, "PGTARGETSESSIONATTRS": "read-write"})
         assert result.returncode == 0, result.stderr
         return result.stdout.strip()
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import http.client
 import os
 import pathlib
 import random
@@ -18,7 +19,7 @@ for folder in ("EndToEnd", "Chaos"):
 
 import chaos
 import process_table
-from app import App
+from app import App, letters
 from checks import QUIET_SECONDS, Checks
 from metrics import Metrics
 from parts import POSTGRESQL
@@ -46,7 +47,11 @@ class Writers:
         self.longest = 0.0
         app = App(stack)
         app.sign_in()
-        steps = {"identity": lambda: App(stack).sign_in(), "profile": lambda: app.save(display_name=app.person.name).expect(200), "invites": app.create_group}
+        group = app.create_group()
+        steps = {
+            "identity": lambda: App(stack).sign_in(),
+            "profile": lambda: app.save(display_name=f"Name {letters(9)}").expect(200),
+            "invites": lambda: app.gateway.patch(f"/groups/{group}", {"name": f"Group {letters(9)}"}, token=app.access_token).expect(200)}
         self._threads = [threading.Thread(target=self._work, args=item, daemon=True) for item in steps.items()]
 
     def __enter__(self):
@@ -62,12 +67,12 @@ class Writers:
     def _work(self, name, write):
         while not self._stop.is_set():
             began, measured = time.time(), time.monotonic()
-            with contextlib.suppress(AssertionError, OSError):
+            with contextlib.suppress(AssertionError, OSError, http.client.HTTPException):
                 write()
                 with self._lock:
                     self._done[name].append((began, time.time()))
             self.longest = max(self.longest, time.monotonic() - measured)
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def back(self, since, seconds):
         """When each service had acknowledged a write that was begun after a moment."""
@@ -98,8 +103,6 @@ def move(parts, cluster):
     parts.end(POSTGRESQL, signal.SIGINT)
     parts.names = PROGRAMS
     parts.configure(*SERVICES, VESTIBULE_DATABASE_HOST=",".join(cluster.hosts.values()), VESTIBULE_DATABASE_PORT=str(cluster.port))
-    # For psql as the tests run it.
-    os.environ["PGTARGETSESSIONATTRS"] = "read-write"
     parts.expect_back()
     assert stack.sql("SHOW port") == str(cluster.port)
 
@@ -133,7 +136,7 @@ def fail_over(number, parts, cluster, writers, findings):
     began = time.monotonic()
     process_table.wait_until(lambda: cluster.is_whole(), REJOIN_SECONDS, lambda: f"{leader} to rejoin; they are {cluster.states()}")
     print(f"  round {number}: {leader} was killed, {new} took writes {database_back - since:.1f} s later (timeline {timeline}); "
-          f"services back after {', '.join(f'{name} {each:.2f} s' for name, each in seconds.items())}; "
+          f"services back after {', '.join(f'{name} {each if each is None else round(each, 2)} s' for name, each in seconds.items())}; "
           f"{leader} follows again {time.monotonic() - began:.1f} s after its start", flush=True)
 
 
