@@ -68,7 +68,8 @@ def test_secrets_are_for_their_owner_only(stack):
     for kind in ("signing", "rsa", "refresh", "proof", "vault", "cursor"):
         stack.confidential.add(tokens.own_key(stack, kind).strip().splitlines()[-2 if kind in ("signing", "rsa") else 0])
     assert set(files) == {
-        "keys/signing.json", "keys/rsa.json", "keys/refresh.json", "keys/vault.json", "keys/.lock", "address-key", "identity-database-password",
+        "keys/signing.json", "keys/rsa.json", "keys/refresh.json", "keys/vault.json", "keys/.lock", "address-key", "backup-database-password",
+        "identity-database-password",
         "profile-database-password", "invites-database-password", "identity-database-owner-password",
         "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json",
         "apple-key-1.p8", "apple-key-2.p8", "google-client-secret", "facebook-client-secret", "supabase-service-key",
