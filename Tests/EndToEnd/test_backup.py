@@ -181,7 +181,7 @@ def test_after_a_restore_the_follower_begins_anew(own_stack):
         late = App(own_stack)
         late.sign_in()
         wait_until_received(own_stack)
-        # PostgreSQL stops by itself and comes back: the same chain goes on.
+        # One process at a time.
         second = own_stack.command("backup", "follow")
         assert second.returncode == 1 and "another process writes" in second.stderr
     chains = sorted((own_stack.folder / "backup/wal").iterdir())
@@ -190,6 +190,46 @@ def test_after_a_restore_the_follower_begins_anew(own_stack):
     succeed(own_stack, "restore", "--confirm")
     own_stack.start()
     assert late.user_id in own_stack.sql("SELECT user_id FROM identity.accounts")
+
+
+def receivers(stack):
+    folder = f"--directory={stack.folder}/backup/wal/".encode()
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().split(b"\0")
+            found += [path.parent.name] if words[0].endswith(b"pg_receivewal") and words[1].startswith(folder) else []
+    return found
+
+
+def test_a_follower_that_is_killed_or_loses_the_database_goes_on(own_stack):
+    killed = subprocess.Popen(
+        [program("vestibule"), "backup", "follow"], env={**clean_environment(), "VESTIBULE_RUN_FOLDER": str(own_stack.folder)},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process_table.wait_until(lambda: backups(own_stack), 60, lambda: "a backup")
+    assert len(receivers(own_stack)) == 1
+    killed.kill()
+    killed.wait()
+    process_table.wait_until(lambda: not receivers(own_stack), 10, lambda: "the end of pg_receivewal")
+    meanwhile = App(own_stack)
+    meanwhile.sign_in()
+    with following(own_stack) as lines:
+        process_table.wait_until(lambda: receivers(own_stack), 30, lambda: "".join(lines))
+        own_stack.process.send_signal(signal.SIGINT)
+        assert own_stack.process.wait(45) == 0
+        process_table.wait_until(lambda: any("tried again" in line for line in lines), 30, lambda: "".join(lines))
+        own_stack.start()
+        process_table.wait_until(lambda: any("going on" in line for line in lines), 30, lambda: "".join(lines))
+        late = App(own_stack)
+        late.sign_in()
+        wait_until_received(own_stack)
+    assert len(list((own_stack.folder / "backup/wal").iterdir())) == 1
+    assert len(backups(own_stack)) == 1
+    assert own_stack.stop() == 0
+    succeed(own_stack, "restore", "--confirm")
+    own_stack.start()
+    ids = own_stack.sql("SELECT user_id FROM identity.accounts").split()
+    assert set(ids) == {meanwhile.user_id, late.user_id}
 
 
 def test_only_as_many_as_are_kept_stay(own_stack):
@@ -234,6 +274,17 @@ def test_keys_are_sealed_for_the_owner_of_a_certificate(own_stack, tmp_path):
         "backup", "open-secrets", str(tmp_path / "changed.cms"), "--key", str(tmp_path / "owner-key.pem"), "--certificate",
         str(tmp_path / "owner.pem"), "--into", str(tmp_path / "changed"))
     assert result.returncode == 1
+
+
+def test_many_deletions_of_one_moment_are_all_kept(own_stack):
+    count = 25_000
+    own_stack.sql(
+        "INSERT INTO identity.account_closings (user_id, why, closed_at, consents_left) "
+        f"SELECT gen_random_uuid(), 'deleted', now(), '{{}}' FROM generate_series(1, {count})")
+    for _ in range(2):
+        succeed(own_stack, "backup")
+        assert len(set(deleted_ids(own_stack))) == len(deleted_ids(own_stack)) == count
+        time.sleep(1.1)
 
 
 def test_settings_that_are_missing_are_named(own_stack):

@@ -62,20 +62,28 @@ struct BackupStore: Sendable {
         try await session.run("SELECT pg_create_physical_replication_slot('\(Self.slot)', true)")
     }
 
-    /// The accounts that were deleted since about a time, the first ones if they are many. None before identity's tables were made.
+    /// The accounts that were deleted since about a time, however many. None before identity's tables were made.
     func deletedAccounts(since: Date?) async throws -> [DeletedAccount] {
         let exists = try await session.run("SELECT to_regclass('\(schema).account_closings') IS NOT NULL")
         guard exists.first?.first == "t" else { return [] }
         let seconds = since.map { Int($0.timeIntervalSince1970) - Self.overlapSeconds } ?? 0
-        return try await session.run(
-            """
-            SELECT user_id, why, floor(extract(epoch FROM closed_at) * 1000)::bigint FROM \(schema).account_closings
-            WHERE closed_at >= to_timestamp(\(seconds)) ORDER BY closed_at LIMIT \(Self.rowsMax)
-            """
-        ).compactMap { row in
-            guard row.count == 3, let milliseconds = Int64(row[2]) else { return nil }
-            let time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            return DeletedAccount(id: row[0], reason: row[1], deletedAt: time)
+        var found: [DeletedAccount] = []
+        var last = "to_timestamp(\(seconds)), '00000000-0000-0000-0000-000000000000'::uuid"
+        while true {
+            let rows = try await session.run(
+                """
+                SELECT user_id, why, floor(extract(epoch FROM closed_at) * 1000)::bigint, closed_at
+                FROM \(schema).account_closings WHERE (closed_at, user_id) > (\(last))
+                ORDER BY closed_at, user_id LIMIT \(Self.rowsMax)
+                """
+            )
+            for row in rows {
+                guard row.count == 4, let milliseconds = Int64(row[2]) else { continue }
+                let time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+                found.append(DeletedAccount(id: row[0], reason: row[1], deletedAt: time))
+            }
+            guard let end = rows.last, rows.count == Self.rowsMax else { return found }
+            last = "'\(end[3])'::timestamptz, '\(end[0])'::uuid"
         }
     }
 }
