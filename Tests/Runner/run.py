@@ -155,6 +155,9 @@ def prepare(chosen):
     )
     build("Sources/install-dependencies.sh", "test", environment=environment)
     build("Tests/Interop/setup.sh", environment=environment)
+    if any(suite.name == "kits" for suite in chosen):
+        # Here and not by the suite, so that nothing is fetched once the tests have begun.
+        build("Tests/Kits/kotlin/setup.sh", environment=environment)
     build("Sources/build-with-progress.sh", "--build-tests", environment=environment)
     folder = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, env=environment, check=True,
                             capture_output=True, text=True).stdout.strip()
