@@ -556,7 +556,7 @@ let package = Package(
         ),
         tests("WebPagesTests", ["HTTPClients", "HTTPJSON", "WebPages", httpTypes, logging]),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
-        tests("LocalStackTests", ["JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),
+        tests("LocalStackTests", ["Backup", "JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),
         tests(
             "ProviderSimulatorTests",
             [
