@@ -45,7 +45,9 @@ struct BackupFolderTests {
         #expect(try folder.backup(named: "b10", endedBy: nil).name == "b10")
     }
 
-    @Test func `With the backups in excess go their keys, the log that only they need, and chains that have ended`() throws {
+    @Test func `With the backups in excess go their keys, the log that only they need, and chains that have ended`()
+        throws
+    {
         let temporary = try TemporaryFolder()
         let folder = try folder(temporary.path + "/b", [("b10", segment(1)), ("b20", segment(3)), ("b30", segment(5))])
         try add([segment(1), segment(2) + ".partial", "00000002.history", "chain.json"], to: folder.chain("b10"))
@@ -55,7 +57,9 @@ struct BackupFolderTests {
         #expect(try folder.prune(keeping: 2) == ["b10"])
         #expect(try folder.backups().map(\.name) == ["b20", "b30"])
         #expect(try folder.chainNames() == ["b15", "b31"])
-        #expect(try FileBytes.names(inFolder: folder.chain("b15")) == [segment(3), segment(4) + ".partial", "chain.json"])
+        #expect(
+            try FileBytes.names(inFolder: folder.chain("b15")) == [segment(3), segment(4) + ".partial", "chain.json"]
+        )
         #expect(try FileBytes.names(inFolder: folder.secrets) == ["b20.tar.cms", "b30.tar.cms"])
         #expect(try folder.prune(keeping: 2).isEmpty)
     }
