@@ -67,6 +67,20 @@ public struct BackupFolder: Sendable, Hashable {
     func unfinishedBase(_ name: String) -> String { "\(bases)/\(name)\(Self.unfinished)" }
     func chain(_ name: String) -> String { "\(chains)/\(name)" }
 
+    /// Makes the folder of a backup that begins now. Another one of the same second gets the name of the next.
+    func begin(at date: Date) throws -> (name: String, folder: String) {
+        var date = date
+        while true {
+            let name = Self.name(date)
+            let path = unfinishedBase(name)
+            if access(base(name), F_OK) != 0 {
+                if mkdir(path, 0o700) == 0 { return (name, path) }
+                guard errno == EEXIST else { throw FileError.lastError("\(path) cannot be made") }
+            }
+            date += 1
+        }
+    }
+
     /// The names of the chains of the write-ahead log, the oldest first.
     func chainNames() throws -> [String] {
         access(chains, F_OK) == 0 ? try FileBytes.names(inFolder: chains) : []

@@ -32,11 +32,9 @@ public struct BackupMaker: Sendable {
         try folder.make()
         let cluster = try await store.cluster()
         let tool = try PostgresTool.find("pg_basebackup", database: settings.database)
-        let name = BackupFolder.name(Date())
-        let unfinished = folder.unfinishedBase(name)
         // First: a file that can't be read is found before the database was copied.
         let secrets = try settings.recipientFile.map { try SealedArchive.seal(settings.secrets, forCertificate: $0) }
-        guard mkdir(unfinished, 0o700) == 0 else { throw FileError.lastError("\(unfinished) cannot be made") }
+        let (name, unfinished) = try folder.begin(at: Date())
         do {
             try await tool.runAside(
                 [

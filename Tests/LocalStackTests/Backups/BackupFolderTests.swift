@@ -45,6 +45,15 @@ struct BackupFolderTests {
         #expect(try folder.backup(named: "b10", endedBy: nil).name == "b10")
     }
 
+    @Test func `Backups of one second have names of their own, in their order`() throws {
+        let temporary = try TemporaryFolder()
+        let folder = try folder(temporary.path + "/b", [("19700101T000000Z", segment(1))])
+        let now = Date(timeIntervalSince1970: 0)
+        #expect(try folder.begin(at: now).name == "19700101T000001Z")
+        #expect(try folder.begin(at: now).name == "19700101T000002Z")
+        #expect(try folder.begin(at: now + 3600).name == "19700101T010000Z")
+    }
+
     @Test func `With the backups in excess go their keys, the log that only they need, and chains that have ended`()
         throws
     {
