@@ -12,11 +12,13 @@ public struct BackupFollower: Sendable {
 
     private let settings: BackupSettings
     private let say: @Sendable (String) -> Void
+    private let deletions: DeletionRecorder
 
     /// A follower that says in lines what it does.
     public init(_ settings: BackupSettings, say: @escaping @Sendable (String) -> Void) {
         self.settings = settings
         self.say = say
+        deletions = DeletionRecorder(settings)
     }
 
     /// Runs until `isStopped` says so; then what was received is synced, and a backup that is being made is finished. What fails is
@@ -30,7 +32,7 @@ public struct BackupFollower: Sendable {
             group.addTask {
                 await repeatedly(isStopped) {
                     guard try isBackupDue() else { return }
-                    let outcome = try await BackupMaker(settings).make()
+                    let outcome = try await BackupMaker(settings, deletions: deletions).make()
                     say("made the backup \(outcome.backup.name)")
                 }
             }
@@ -51,7 +53,7 @@ public struct BackupFollower: Sendable {
                 receiver.withLock { $0 = started }
                 say("receiving the log into \(settings.folder.chain(started.chain))")
             }
-            try await BackupMaker(settings).logDeletedAccounts()
+            try await deletions.record()
         }
         if let running = receiver.withLock({ $0 }) { await Self.stop(running.process) }
     }

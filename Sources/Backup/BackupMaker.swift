@@ -6,10 +6,14 @@ import ServiceKit
 public struct BackupMaker: Sendable {
     private let settings: BackupSettings
     private let store: BackupStore
+    private let deletions: DeletionRecorder
 
     /// A maker of backups with these settings.
-    public init(_ settings: BackupSettings) {
+    public init(_ settings: BackupSettings) { self.init(settings, deletions: DeletionRecorder(settings)) }
+
+    init(_ settings: BackupSettings, deletions: DeletionRecorder) {
         self.settings = settings
+        self.deletions = deletions
         store = BackupStore(settings)
     }
 
@@ -66,19 +70,12 @@ public struct BackupMaker: Sendable {
         guard rename(unfinished, folder.base(name)) == 0 else { throw FileError.lastError(folder.base(name)) }
         let secretsFile = "\(folder.secrets)/\(name).tar.cms"
         if let secrets { try FileBytes.replace(secretsFile, mode: 0o600, with: secrets) }
-        try await logDeletedAccounts()
+        try await deletions.record()
         return Outcome(
             backup: try folder.backup(named: name, endedBy: nil),
             secretsFile: secrets == nil ? nil : secretsFile,
             deleted: try folder.prune(keeping: settings.keptCount)
         )
-    }
-
-    /// Adds the accounts that were deleted since the newest known one to their log.
-    func logDeletedAccounts() async throws {
-        let folder = settings.folder
-        var log = try DeletedAccountsLog(path: folder.deletedAccounts)
-        try log.add(try await store.deletedAccounts(since: log.newest))
     }
 
     /// The first segment that the backup needs, from its manifest (PostgreSQL manual, "Backup Manifest Format").

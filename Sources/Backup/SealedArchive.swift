@@ -15,11 +15,10 @@ public enum SealedArchive {
     /// - Returns: the message, DER.
     static func seal(_ paths: [String], forCertificate certificateFile: String) throws -> [UInt8] {
         for path in paths where access(path, R_OK) != 0 { throw FileError.lastError("\(path) cannot be read") }
-        let archive = try temporaryFile()
-        defer { unlink(archive) }
-        let tool = PostgresTool(path: "/bin/tar")
-        try tool.run(["--create", "--file=\(archive)", "--numeric-owner", "--"] + paths)
-        let content = try FileBytes.read(archive, bytesMax: bytesMax)
+        let content = try withUnnamedFile { archive in
+            try PostgresTool(path: "/bin/tar").run(["--create", "--file=\(archive)", "--numeric-owner", "--"] + paths)
+            return try FileBytes.read(archive, bytesMax: bytesMax)
+        }
         return try CMS.encrypt(content, certificate: try FileBytes.read(certificateFile, bytesMax: 65_536))
     }
 
@@ -35,21 +34,24 @@ public enum SealedArchive {
             certificate: try FileBytes.read(certificateFile, bytesMax: 65_536)
         )
         guard mkdir(folder, 0o700) == 0 else { throw FileError.lastError("\(folder) cannot be made") }
-        let archive = try temporaryFile()
-        defer { unlink(archive) }
-        try FileBytes.replace(archive, mode: 0o600, with: content)
-        try PostgresTool(path: "/bin/tar").run(
-            ["--extract", "--file=\(archive)", "--directory=\(folder)", "--no-same-owner", "--same-permissions"]
-        )
+        try withUnnamedFile { archive in
+            try Data(content).write(to: URL(fileURLWithPath: archive))
+            try PostgresTool(path: "/bin/tar").run(
+                ["--extract", "--file=\(archive)", "--directory=\(folder)", "--no-same-owner", "--same-permissions"]
+            )
+        }
     }
 
-    /// An empty file that only this user can read.
-    private static func temporaryFile() throws -> String {
-        var name = Array("/tmp/vestibule-XXXXXX".utf8CString)
+    /// Gives the path of an empty file without a name: it holds keys in clear, and is gone when this process ends in any way. In
+    /// memory where there is `/dev/shm`.
+    private static func withUnnamedFile<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        var name = Array("\(folder)/vestibule-XXXXXX".utf8CString)
         let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw FileError.lastError("mkstemp /tmp") }
-        close(descriptor)
-        return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard descriptor >= 0 else { throw FileError.lastError("mkstemp in \(folder)") }
+        defer { close(descriptor) }
+        unlink(name)
+        return try body("/proc/\(getpid())/fd/\(descriptor)")
     }
 }
 

@@ -26,7 +26,7 @@ struct MigrationEffectsTests {
         }
     }
 
-    @Test func `The measure tells each kind of work from the others`() async throws {
+    @Test func `Each kind of work is measured as itself`() async throws {
         let tables = Migration(
             number: 1,
             name: "tables",

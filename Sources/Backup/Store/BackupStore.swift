@@ -17,6 +17,7 @@ struct BackupStore: Sendable {
     /// How long before the newest known deletion another one may have begun that is committed later, in seconds.
     private static let overlapSeconds = 600
     private static let rowsMax = 10_000
+    private static let undefinedTable = SQLState("42P01")
 
     private let session: AdministrativeSession
     private let schema: String
@@ -64,19 +65,23 @@ struct BackupStore: Sendable {
 
     /// The accounts that were deleted since about a time, however many. None before identity's tables were made.
     func deletedAccounts(since: Date?) async throws -> [DeletedAccount] {
-        let exists = try await session.run("SELECT to_regclass('\(schema).account_closings') IS NOT NULL")
-        guard exists.first?.first == "t" else { return [] }
         let seconds = since.map { Int($0.timeIntervalSince1970) - Self.overlapSeconds } ?? 0
         var found: [DeletedAccount] = []
         var last = "to_timestamp(\(seconds)), '00000000-0000-0000-0000-000000000000'::uuid"
         while true {
-            let rows = try await session.run(
-                """
-                SELECT user_id, why, floor(extract(epoch FROM closed_at) * 1000)::bigint, closed_at
-                FROM \(schema).account_closings WHERE (closed_at, user_id) > (\(last))
-                ORDER BY closed_at, user_id LIMIT \(Self.rowsMax)
-                """
-            )
+            let rows: [[String]]
+            do {
+                rows = try await session.run(
+                    """
+                    SELECT user_id, why, floor(extract(epoch FROM closed_at) * 1000)::bigint, closed_at
+                    FROM \(schema).account_closings WHERE (closed_at, user_id) > (\(last))
+                    ORDER BY closed_at, user_id LIMIT \(Self.rowsMax)
+                    """
+                )
+            } catch {
+                if case .refused(let fault) = error, fault.state == Self.undefinedTable { return [] }
+                throw error
+            }
             for row in rows {
                 guard row.count == 4, let milliseconds = Int64(row[2]) else { continue }
                 let time = Date(timeIntervalSince1970: Double(milliseconds) / 1000)

@@ -59,8 +59,8 @@ public struct ClientAddressKey: Sendable {
         return SHA256.authenticationCode(of: purpose + address, key: key)
     }
 
-    /// The code of the site of the address in a call's metadata: the /48 of an IPv6 address, which has 256 of what ``code(of:)`` tells apart. Nil
-    /// for IPv4, and where ``code(of:)`` is nil.
+    /// The code of the site of the address in a call's metadata: the /48 of an IPv6 address. 256 codes of ``code(of:)`` belong to one site.
+    /// Nil for IPv4, and where ``code(of:)`` is nil.
     public func siteCode(of metadata: Metadata) -> [UInt8]? {
         guard !metadata.isEmpty, let text = metadata.first(Self.metadataName), let address = Self.network(text),
             address.count > Self.siteByteCount

@@ -14,6 +14,7 @@ declare -A package_of=(
     [libmimalloc.so.2]=libmimalloc2.0 [libnghttp2.so.14]=libnghttp2-14 [libphonenumber.so.8]=libphonenumber8 [libpq.so.5]=libpq5
     [libssl.so.3]=libssl3 [libstdc++.so.6]=libstdc++6 [libz.so.1]=zlib1g)
 
+# ldd fails for a program that lacks a library, and its words are what counts.
 said=$(for program in "$here"/bin/*; do ldd "$program" 2>&1 || true; done)
 missing=$(
     while read -r library _; do echo "${package_of[$library]:-$library}"; done < <(grep '=> not found' <<<"$said")
