@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew plan roll test test-one lint-docker test-compose test-failover test-nghttp2 check bench fuzz chaos test-upgrade soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew plan roll test test-one lint-docker test-compose test-failover test-nghttp2 check bench fuzz chaos drill test-upgrade soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -89,6 +89,10 @@ chaos: ROUNDS ?= 1
 chaos: build ## Kill and freeze everything under load for SECONDS (60), ROUNDS (1) times, and look for what was lost
 	@Sources/install-dependencies.sh test
 	@Tests/Chaos/run.sh --seconds $(SECONDS) --rounds $(ROUNDS)
+
+drill: ACCOUNTS ?= 1000000
+drill: build ## Destroy a database of ACCOUNTS (1000000) accounts under load and restore it; it must serve within 60 s
+	@.build/release/vestibule drill --accounts $(ACCOUNTS)
 
 test-upgrade: ACCOUNTS ?= 100000
 test-upgrade: PHONES ?= 8

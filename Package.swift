@@ -282,7 +282,7 @@ let package = Package(
 
         library(
             "Deployment",
-            ["Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]
+            ["Backup", "Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]
         ),
         library(
             "Load",

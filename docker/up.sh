@@ -14,21 +14,8 @@ set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
-read -ra compose <<<"${DOCKER_COMPOSE:-docker compose}"
-files=(--file compose.yaml)
-case "${1:-}" in
-"") ;;
-dev) files+=(--file compose.dev.yaml) ;;
-*)
-    echo "up: unknown argument '$1'; there are 'dev' and --help" >&2
-    exit 1
-    ;;
-esac
-# As Compose does: the environment, else the file .env.
-setting() { printenv "$1" || sed -n "s/^$1=//p" .env 2>/dev/null | tail -n 1; }
-[ -z "$(setting VESTIBULE_DATABASE_HOST)" ] || files+=(--file compose.external-database.yaml)
-for file in $(setting VESTIBULE_COMPOSE_FILES); do files+=(--file "$file"); done
-export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
+# shellcheck source=compose-files.sh
+. ./compose-files.sh "${1:-}"
 
 # Whether a service is started, which depends on its profile.
 is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }

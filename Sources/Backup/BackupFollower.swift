@@ -8,15 +8,23 @@ import Synchronization
 public struct BackupFollower: Sendable {
     private static let pollInterval = Duration.seconds(1)
     private static let retryInterval = Duration.seconds(5)
+    /// The server is asked how far behind the log is only so often.
+    private static let lagInterval = Duration.seconds(5)
     private static let stopLimit = Duration.seconds(10)
 
     private let settings: BackupSettings
     private let say: @Sendable (String) -> Void
+    private let metrics: BackupMetrics
     private let deletions: DeletionRecorder
 
-    /// A follower that says in lines what it does.
-    public init(_ settings: BackupSettings, say: @escaping @Sendable (String) -> Void) {
+    /// A follower that says in lines what it does, and tells metrics its state.
+    public init(
+        _ settings: BackupSettings,
+        metrics: BackupMetrics,
+        say: @escaping @Sendable (String) -> Void
+    ) {
         self.settings = settings
+        self.metrics = metrics
         self.say = say
         deletions = DeletionRecorder(settings)
     }
@@ -25,6 +33,7 @@ public struct BackupFollower: Sendable {
     /// retried, and said. Throws only if another process writes into the folder.
     public func run(isStopped: @escaping @Sendable () -> Bool) async throws {
         try settings.folder.make()
+        if let newest = try settings.folder.backups().last { metrics.made(newest) }
         let lock = try lockFolder()
         defer { close(lock) }
         await withTaskGroup(of: Void.self) { group in
@@ -33,6 +42,7 @@ public struct BackupFollower: Sendable {
                 await repeatedly(isStopped) {
                     guard try isBackupDue() else { return }
                     let outcome = try await BackupMaker(settings, deletions: deletions).make()
+                    metrics.made(outcome.backup)
                     say("made the backup \(outcome.backup.name)")
                 }
             }
@@ -42,6 +52,8 @@ public struct BackupFollower: Sendable {
     /// The log and the deletions.
     private func receive(_ isStopped: @Sendable () -> Bool) async {
         let receiver = Mutex<LogReceiver.Started?>(nil)
+        let store = BackupStore(settings)
+        let lagAskedAt = Mutex(ContinuousClock.now)
         await repeatedly(isStopped) {
             if let running = receiver.withLock({ $0 }), let status = running.process.ending() {
                 running.process.stop()
@@ -54,6 +66,11 @@ public struct BackupFollower: Sendable {
                 say("receiving the log into \(settings.folder.chain(started.chain))")
             }
             try await deletions.record()
+            let now = ContinuousClock.now
+            guard lagAskedAt.withLock({ now - $0 }) >= Self.lagInterval else { return }
+            lagAskedAt.withLock { $0 = now }
+            // Nil where the receiver has not connected yet, or not again.
+            if let lag = try await store.logLagBytes() { metrics.followed(lagBytes: lag) }
         }
         if let running = receiver.withLock({ $0 }) { await Self.stop(running.process) }
     }

@@ -51,10 +51,13 @@ public enum BackupKeys {
         help: "The certificate (PEM) for whose private key they are sealed. Keep that key elsewhere."
     )
 
+    /// Where `vestibule backup follow` serves its metrics.
+    public static let metricsListen = SharedKeys.metricsListen(program: "backup")
+
     /// All keys of the commands.
     public static var all: [any AnyConfigurationKey] {
         [
-            folder, role, password, interval, keptCount, secrets, recipient, SharedKeys.databaseHost,
+            folder, role, password, interval, keptCount, secrets, recipient, metricsListen, SharedKeys.databaseHost,
             SharedKeys.databasePort, SharedKeys.databaseDirectHost, SharedKeys.databaseDirectPort,
             SharedKeys.databasePooler,
             SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
@@ -71,6 +74,8 @@ public struct BackupSettings: Sendable {
     public let folder: BackupFolder
     /// How often a whole backup is made.
     public let interval: Duration
+    /// Where `vestibule backup follow` serves its metrics; nil for nowhere.
+    public let metricsListen: HostPort?
     let keptCount: Int
     let secrets: [String]
     let recipientFile: String?
@@ -102,6 +107,7 @@ public struct BackupSettings: Sendable {
         folder = BackupFolder(path: path)
         interval = configuration[BackupKeys.interval]
         keptCount = configuration[BackupKeys.keptCount]
+        metricsListen = configuration[BackupKeys.metricsListen]
         self.secrets = secrets
         recipientFile = recipient
         var database = configuration.postgres(

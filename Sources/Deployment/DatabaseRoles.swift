@@ -1,11 +1,12 @@
+import Backup
 import LocalPostgres
 import Postgres
 import ServiceKit
 import ServiceStore
 
 /// Prepares the database before the services' migrations: makes the database, and for each service a schema, a login role
-/// that owns it, for migrations, and a login role of the service. If no owner is configured, one role has both uses. It can
-/// be repeated; then it sets the passwords again, and gives a schema with one role its owner.
+/// that owns it, for migrations, and a login role of the service. If no owner is configured, one role has both uses. A role for
+/// backups is made if it has a password. It can be repeated; then it sets the passwords again, and gives a schema with one role its owner.
 public struct DatabaseRoles: Sendable {
     static let owner = ConfigurationKey.string(
         "VESTIBULE_ROLES_OWNER",
@@ -32,7 +33,7 @@ public struct DatabaseRoles: Sendable {
     public static var configurationKeys: [any AnyConfigurationKey] {
         var keys: [any AnyConfigurationKey] =
             [
-                owner, ownerPassword, closesCluster,
+                owner, ownerPassword, closesCluster, BackupKeys.role, BackupKeys.password,
             ] + SharedKeys.database
         for service in services {
             keys += [service.databaseUser, service.databasePassword, service.databaseOwner]
@@ -68,6 +69,12 @@ public struct DatabaseRoles: Sendable {
             try await session(database).run(try script(service, database), lock: lock, isSecret: true)
             made.append(configuration[service.databaseUser])
             if let owner = configuration[service.databaseOwner] { made.append(owner) }
+        }
+        if let password = configuration[BackupKeys.password] {
+            let role = configuration[BackupKeys.role]
+            let script = try ServiceRoleSQL.backupRole(role, password: password.text, database: database)
+            try await session(database).run(script, lock: lock, isSecret: true)
+            made.append(role)
         }
         if configuration[Self.closesCluster] {
             try await session("postgres").run(ServiceRoleSQL.closeCluster, lock: lock)

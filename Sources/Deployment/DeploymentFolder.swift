@@ -88,7 +88,7 @@ public struct DeploymentFolder: Sendable {
             throw DeploymentError("\(unknown) has no certificate; expected \(Self.programs.joined(separator: ", "))")
         }
         let roles = Self.services.flatMap { ["\($0)-database", "\($0)-database-owner"] }
-        var entries = try (["postgres"] + roles).map(password)
+        var entries = try (["postgres"] + roles + ["backup-database"]).map(password)
         // Containers mount the folders, so that a file in them can be replaced by another one of the same name.
         entries += try KeyFolders(secrets: path).initialize(
             folderMode: 0o755,

@@ -146,6 +146,12 @@ public final class LocalCluster: Sendable {
         }
     }
 
+    /// Kills the server and deletes its data, as the loss of its disk would.
+    public func destroy() throws {
+        kill()
+        try FileManager.default.removeItem(atPath: folder.data)
+    }
+
     /// Restarts the server, after a stop if it runs. The socket keeps its path.
     public func restart() throws {
         server.withLock { server in

@@ -42,7 +42,8 @@ struct DeploymentFolderTests {
             #expect(
                 names
                     == [
-                        "postgres-password", "identity-database-password", "profile-database-password",
+                        "postgres-password", "backup-database-password", "identity-database-password",
+                        "profile-database-password",
                         "invites-database-password", "identity-database-owner-password",
                         "profile-database-owner-password", "invites-database-owner-password",
                         "keys/signing.json", "keys/rsa.json", "keys/refresh.json", "keys/proof.json",

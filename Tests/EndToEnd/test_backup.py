@@ -3,11 +3,14 @@
 import contextlib
 import datetime
 import json
+import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
 import time
+import urllib.request
 
 import pytest
 
@@ -45,10 +48,13 @@ def deleted_ids(stack):
 
 
 @contextlib.contextmanager
-def following(stack):
+def following(stack, **environment):
     """`vestibule backup follow`, with the lines that it says."""
+    if environment:
+        environment["VESTIBULE_CONFIG"] = str(stack.folder / "operator.env")
     process = subprocess.Popen(
-        [program("vestibule"), "backup", "follow"], env={**clean_environment(), "VESTIBULE_RUN_FOLDER": str(stack.folder)},
+        [program("vestibule"), "backup", "follow"],
+        env={**clean_environment(), "VESTIBULE_RUN_FOLDER": str(stack.folder), **environment},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     reader = threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, "")), daemon=True)
@@ -230,6 +236,49 @@ def test_a_follower_that_is_killed_or_loses_the_database_goes_on(own_stack):
     own_stack.start()
     ids = own_stack.sql("SELECT user_id FROM identity.accounts").split()
     assert set(ids) == {meanwhile.user_id, late.user_id}
+
+
+def test_a_database_that_waits_for_the_backup_loses_nothing(own_stack):
+    with following(own_stack) as lines:
+        process_table.wait_until(lambda: any("made the backup" in line for line in lines), 60, lambda: "".join(lines))
+        own_stack.sql("ALTER SYSTEM SET synchronous_standby_names = '\"vestibule-backup\"'")
+        own_stack.sql("SELECT pg_reload_conf()")
+        process_table.wait_until(
+            lambda: "sync" in own_stack.sql("SELECT sync_state FROM pg_stat_replication").split(), 10,
+            lambda: own_stack.sql("SELECT application_name, sync_state FROM pg_stat_replication"))
+        apps = [App(own_stack) for _ in range(10)]
+        for app in apps:
+            app.sign_in()
+        # Nothing is waited for between the last answer and the loss.
+        os.kill(int((own_stack.folder / "postgres/data/postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        assert own_stack.process.wait(45) == 1
+    succeed(own_stack, "restore", "--confirm")
+    own_stack.start()
+    ids = own_stack.sql("SELECT user_id FROM identity.accounts").split()
+    assert set(ids) == {app.user_id for app in apps}
+
+
+def test_metrics_say_how_old_the_backups_are(own_stack):
+    with following(own_stack, VESTIBULE_BACKUP_METRICS_LISTEN="127.0.0.1:0") as lines:
+        process_table.wait_until(lambda: any("made the backup" in line for line in lines), 60, lambda: "".join(lines))
+        address = next(line for line in lines if "metrics are at" in line).split()[-1]
+
+        def value(name):
+            text = urllib.request.urlopen(f"http://{address}/metrics", timeout=5).read().decode()
+            found = re.search(rf"^vestibule_backup_{name} (.*)$", text, re.MULTILINE)
+            return float(found[1]) if found else None
+        assert abs(value("newest_timestamp_seconds") - time.time()) < 60
+        assert value("newest_bytes") == backups(own_stack)[0]["bytes"]
+        assert value("interval_seconds") == 86400 and value("disk_free_bytes") > 0
+        began = value("followed_timestamp_seconds")
+        process_table.wait_until(lambda: value("log_lag_bytes") is not None, 30, lambda: "".join(lines))
+        process_table.wait_until(lambda: value("followed_timestamp_seconds") > began, 30, lambda: "".join(lines))
+        # The database goes, and with it the word that its log is received.
+        own_stack.process.send_signal(signal.SIGINT)
+        assert own_stack.process.wait(45) == 0
+        stands = value("followed_timestamp_seconds")
+        time.sleep(7)
+        assert value("followed_timestamp_seconds") == stands
 
 
 def test_only_as_many_as_are_kept_stay(own_stack):

@@ -15,7 +15,7 @@ TYPES = {"CounterFamily": "counter", "times": "histogram"}
 #: Which programs have the metrics of a folder of sources. Of a metric in several, the last counts.
 OWNERS = (
     ("Sources/GatewayService/", "gateway"), ("Sources/IdentityService/", "identity"), ("Sources/ProfileService/", "profile"),
-    ("Sources/InvitesService/", "invites"), ("Sources/KeyRings/", "identity, profile, invites"),
+    ("Sources/InvitesService/", "invites"), ("Sources/Backup/", "vestibule backup follow"), ("Sources/KeyRings/", "identity, profile, invites"),
     ("Sources/ServiceStore/", "identity, profile, invites"), ("Sources/ServiceKit/", "all programs"))
 
 

@@ -52,6 +52,17 @@ struct BackupStore: Sendable {
         return rows.first.map { $0[0] != "lost" && $0[0] != "unreserved" } ?? false
     }
 
+    /// How many bytes of the log were not received yet; nil if nothing receives it.
+    func logLagBytes() async throws -> Int64? {
+        let rows = try await session.run(
+            """
+            SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), restart_lsn)::bigint FROM pg_replication_slots
+            WHERE slot_name = '\(Self.slot)' AND active
+            """
+        )
+        return rows.first.flatMap { Int64($0[0]) }.map { max(0, $0) }
+    }
+
     /// Makes the slot anew. From then on the server keeps its log for it.
     func makeSlot() async throws {
         try await session.run(

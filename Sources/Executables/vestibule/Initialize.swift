@@ -9,7 +9,7 @@ struct Initialize: ParsableCommand {
         commandName: "init",
         abstract: "Make a deployment's secrets and certificates in a folder, and renew certificates that expire soon.",
         discussion: """
-            It makes passwords of the database's owner and of each service's role, a folder of identity's keys (for \
+            It makes passwords of the database's owner, of each service's role and of the one that reads backups, a folder of identity's keys (for \
             signing, for refresh tokens, and for proofs of the user on whose behalf a service is called), a folder \
             with derived keys for profile and one for invites, the key for counting clients' addresses, and a small \
             certificate authority. Each service, the gateway and operators get a key and a certificate with a DNS \

@@ -6,17 +6,16 @@ import ServiceKit
 /// The main scenario, run through the gateway of a running stack like an app: sign in, complete a profile, and become a
 /// member of the group that awaited the phone number. Each step is checked and printed with its time.
 public struct Demo: Sendable {
-    private let gateway: DemoClient
-    private let simulator: DemoClient
+    private let app: DemoApp
+    private var gateway: DemoClient { app.gateway }
+    private var simulator: DemoClient { app.simulator }
 
     private static let phoneTakenText = "This phone number is already associated with another account."
 
     /// A demo for the stack that runs with this configuration, read with `StackKeys.all`. Its requests use the loops of the
     /// group.
     public init(configuration: Configuration, group: EventLoopGroup) {
-        let http = HTTPSClient(userAgent: "vestibule-demo", group: group)
-        gateway = DemoClient(http: http, base: "http://\(configuration[StackKeys.gateway].reachable)")
-        simulator = DemoClient(http: http, base: "http://\(configuration[StackKeys.simulator].reachable)")
+        app = DemoApp(configuration: configuration, group: group)
     }
 
     /// Runs all steps. Throws at the first that fails, with the expectation.
@@ -142,24 +141,7 @@ public struct Demo: Sendable {
     }
 
     private func signInWithGoogle(_ person: DemoPerson) async throws -> DemoSession {
-        let nonce = Hex.encode(SecureRandom.bytes(16))
-        let simulated = try await simulator.send(
-            "POST",
-            "/control/google/sign-in",
-            body: [
-                "client_id": "example.apps.googleusercontent.com", "nonce": .string(Hex.encode(SHA256.hash(nonce))),
-                "person": .object(person.simulated),
-            ],
-            expecting: 200
-        )
-        let session = try DemoSession(
-            try await gateway.send(
-                "POST",
-                "/auth/google",
-                body: ["id_token": .string(try simulated.string("id_token")), "nonce": .string(nonce)],
-                expecting: 200
-            )
-        )
+        let session = try await app.signInWithGoogle(person)
         try expect(session.answer["is_new_user"]?.bool == true, "a new user")
         return session
     }

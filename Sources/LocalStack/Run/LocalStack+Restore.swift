@@ -14,6 +14,7 @@ extension LocalStack {
 
     /// How long the replay of a backup's log may take.
     private static let replayLimitSeconds = 4 * 3600.0
+    private static let hasAccounts = "SELECT to_regclass('identity.accounts') IS NOT NULL"
 
     /// Replaces the stack's database by a backup, while the stack doesn't run: writes its data folder, has PostgreSQL replay the log,
     /// applies migrations, ends all sessions and deletes again the accounts of the log of deletions. If PostgreSQL can't replay it, the
@@ -27,20 +28,37 @@ extension LocalStack {
         defer { close(lock) }
         _ = try folder.initialize()
         try folder.write(plan.providers)
+        return try await replaceDatabase(restore, deletedAccounts: deletedAccounts)
+    }
+
+    /// Does it, for a holder of the folder's lock.
+    ///
+    /// - Parameter whenWritten: called when the data folder is complete, before PostgreSQL is started on it.
+    func replaceDatabase(
+        _ restore: DataFolderRestore,
+        deletedAccounts: String,
+        whenWritten: () -> Void = {}
+    ) async throws -> Restored {
         console.say("writing \(StackFolder.shown(folder.database)) from the backup \(restore.record.name)")
         let former = try LocalCluster.replaceData(directory: folder.database) { try restore.write(to: $0) }
+        whenWritten()
         console.say("PostgreSQL replays the log")
         var outcome: Restored?
+        var isReplayed = false
         do {
             try await withDatabase(startLimitSeconds: Self.replayLimitSeconds) { cluster in
                 let newest = try cluster.runSQL("SELECT COALESCE(pg_last_xact_replay_timestamp()::text, '')")
                 try cluster.runSQL(DataFolderRestore.resettingSettings.joined(separator: ";\n"))
-                let environment = plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
+                guard try cluster.runSQL(Self.hasAccounts, database: StackPlan.databaseName) == "t" else {
+                    throw StackError("the backup has no database \(StackPlan.databaseName) with tables of Vestibule")
+                }
+                isReplayed = true
+                let environment = environment(of: cluster)
                 for program in plan.programs where program.hasTables { try await migrate(program, environment) }
                 try await afterRestore(deletedAccounts, environment)
                 outcome = Restored(formerData: former, newestCommit: newest)
             }
-        } catch let error as LocalPostgresError {
+        } catch  where !isReplayed {
             if let former { try LocalCluster.putBack(former, directory: folder.database) }
             throw error
         }

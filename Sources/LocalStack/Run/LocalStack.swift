@@ -41,16 +41,7 @@ public struct LocalStack: Sendable {
         defer { withExtendedLifetime(signals) {} }
         let lock = try folder.lock()
         defer { close(lock) }
-        for program in plan.programs {
-            guard access(program.command[0], X_OK) == 0 else {
-                throw StackError("\(program.command[0]) is missing; `make build` makes it")
-            }
-        }
-        for program in plan.programs {
-            try PortCheck.requireFree(program.address, for: program.name, key: program.addressKey)
-        }
-        for file in try folder.initialize() { console.say("made \(StackFolder.shown(file))") }
-        try folder.write(plan.providers)
+        for file in try prepare() { console.say("made \(StackFolder.shown(file))") }
         try await withDatabase { cluster in
             do {
                 try await serve(programs, cluster, signals)
@@ -61,6 +52,21 @@ public struct LocalStack: Sendable {
             await stop(programs)
         }
         console.say("stopped")
+    }
+
+    /// Checks that all programs are there and their ports are free, and makes the folder with its secrets. The caller holds the folder's lock.
+    ///
+    /// - Returns: the new files.
+    func prepare() throws -> [String] {
+        for program in plan.programs {
+            guard access(program.command[0], X_OK) == 0 else {
+                throw StackError("\(program.command[0]) is missing; `make build` makes it")
+            }
+            try PortCheck.requireFree(program.address, for: program.name, key: program.addressKey)
+        }
+        let made = try folder.initialize()
+        try folder.write(plan.providers)
+        return made
     }
 
     func withDatabase(
@@ -99,18 +105,10 @@ public struct LocalStack: Sendable {
     }
 
     private func serve(_ programs: RunningPrograms, _ cluster: LocalCluster, _ signals: ShutdownSignals) async throws {
-        let environment = plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
+        let environment = self.environment(of: cluster)
         try OperatorEnvironment.write(environment, entries: plan.configurationEntries(), to: folder.operatorEnvironment)
         defer { unlink(folder.operatorEnvironment) }
-        for program in plan.programs where program.hasTables {
-            if signals.wasReceived { return }
-            try await migrate(program, environment)
-        }
-        console.progress("migrations", "applied", "")
-        for program in plan.programs where !signals.wasReceived {
-            try programs.start(program, environment: environment, console: console, folder: folder)
-        }
-        guard try await waitUntilReady(programs, signals) else { return }
+        guard try await start(programs, cluster, isStopped: { signals.wasReceived }) else { return }
         console.say(plan.greeting)
         var restarts = ProgramRestarts()
         while !signals.wasReceived {
@@ -133,19 +131,43 @@ public struct LocalStack: Sendable {
         console.say("stopping")
     }
 
+    /// The variables of the programs, with that cluster.
+    func environment(of cluster: LocalCluster) -> [String: String] {
+        plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
+    }
+
+    /// Applies migrations, starts all programs and waits until they are ready; false if a stop was requested first.
+    func start(
+        _ programs: RunningPrograms,
+        _ cluster: LocalCluster,
+        isStopped: () -> Bool
+    ) async throws -> Bool {
+        let environment = environment(of: cluster)
+        for program in plan.programs where program.hasTables {
+            if isStopped() { return false }
+            try await migrate(program, environment)
+        }
+        console.progress("migrations", "applied", "")
+        for program in plan.programs where !isStopped() {
+            try programs.start(program, environment: environment, console: console, folder: folder)
+        }
+        return try await waitUntilReady(programs, isStopped)
+    }
+
     func migrate(_ program: PlannedProgram, _ environment: [String: String]) async throws {
         _ = try await runToEnd(program.migration, environment, limit: .seconds(120))
     }
 
-    /// Runs a program that ends by itself; throws if it fails or takes longer.
+    /// Runs a program that ends by itself; throws if it fails, takes longer or a stop was requested.
     func runToEnd(
         _ program: PlannedProgram,
         _ environment: [String: String],
-        limit: Duration
+        limit: Duration,
+        isStopped: () -> Bool = { false }
     ) async throws -> RunningPrograms.Entry {
         let programs = RunningPrograms()
         try programs.start(program, environment: environment, console: console, folder: folder)
-        guard let ended = await programs.waitForFirst(limit: limit) else {
+        guard let ended = await programs.waitForFirst(limit: limit, isStopped: isStopped) else {
             programs.killAll()
             throw StackError("\(program.name) took longer than \(limit.components.seconds) s")
         }
@@ -154,11 +176,11 @@ public struct LocalStack: Sendable {
     }
 
     /// Waits until all programs are ready; false if a stop was requested first.
-    private func waitUntilReady(_ programs: RunningPrograms, _ signals: ShutdownSignals) async throws -> Bool {
+    private func waitUntilReady(_ programs: RunningPrograms, _ isStopped: () -> Bool) async throws -> Bool {
         let limit = ContinuousClock.now + configuration[StackKeys.readyLimit]
         var waiting = plan.programs
         while !waiting.isEmpty {
-            if signals.wasReceived { return false }
+            if isStopped() { return false }
             try programs.requireAllRunning()
             guard ContinuousClock.now < limit else {
                 let names = waiting.map(\.name).joined(separator: ", ")
@@ -178,7 +200,7 @@ public struct LocalStack: Sendable {
     }
 
     /// Stops the gateway first, so that no outside call reaches a stopped service; then the others.
-    private func stop(_ programs: RunningPrograms) async {
+    func stop(_ programs: RunningPrograms) async {
         await programs.stop { $0 == "gateway" }
         await programs.stop { _ in true }
     }

@@ -23,6 +23,12 @@ final class RunningPrograms: Sendable {
     }
 
     private let entries = Mutex<[Entry]>([])
+    private let showsFaults: Bool
+
+    /// No programs yet.
+    ///
+    /// - Parameter showsFaults: whether the console shows their warnings and errors, besides their logs.
+    init(showsFaults: Bool = true) { self.showsFaults = showsFaults }
 
     /// Starts a program.
     func start(
@@ -32,33 +38,33 @@ final class RunningPrograms: Sendable {
         folder: StackFolder
     ) throws {
         let log = try ProgramLog(path: "\(folder.logs)/\(plan.name).log")
-        let program = try Self.start(plan, environment, console, log)
+        let program = try start(plan, environment, console, log)
         entries.withLock { $0.append(Entry(plan: plan, program: program, log: log)) }
     }
 
     /// Starts a program again that has ended. It continues its log file.
     func restart(_ ended: Entry, environment: [String: String], console: StackConsole) throws {
-        let program = try Self.start(ended.plan, environment, console, ended.log)
+        let program = try start(ended.plan, environment, console, ended.log)
         entries.withLock { entries in
             entries.removeAll { $0.program === ended.program }
             entries.append(Entry(plan: ended.plan, program: program, log: ended.log))
         }
     }
 
-    private static func start(
+    private func start(
         _ plan: PlannedProgram,
         _ environment: [String: String],
         _ console: StackConsole,
         _ log: ProgramLog
     ) throws -> StackProgram {
-        let name = plan.name
+        let (name, showsFaults) = (plan.name, showsFaults)
         return try StackProgram.start(
             name: name,
             command: plan.command,
             environment: environment.merging(plan.environment) { _, own in own },
             log: { line in
                 log.append(line)
-                if ProgramLog.isImportant(line) { console.say("\(name): \(line)") }
+                if showsFaults, ProgramLog.isImportant(line) { console.say("\(name): \(line)") }
             }
         )
     }
@@ -71,10 +77,10 @@ final class RunningPrograms: Sendable {
         if let ended = entries.withLock({ $0.first { $0.program.exitStatus != nil } }) { throw ended.error }
     }
 
-    /// The first program to end; nil if none does in time.
-    func waitForFirst(limit: Duration) async -> Entry? {
+    /// The first program to end; nil if none does in time, or before a stop was requested.
+    func waitForFirst(limit: Duration, isStopped: () -> Bool) async -> Entry? {
         let end = ContinuousClock.now + limit
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < end, !isStopped() {
             if let ended = entries.withLock({ $0.first { $0.program.exitStatus != nil } }) { return ended }
             try? await Task.sleep(for: .milliseconds(10))
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backup
 import Foundation
+import Logging
 import ServiceCommands
 import ServiceKit
 
@@ -55,10 +56,26 @@ struct BackupCommand: AsyncParsableCommand {
         func run() async {
             let signals = ShutdownSignals()
             do {
-                let follower = BackupFollower(try file.backupSettings()) { line in
+                let settings = try file.backupSettings()
+                let metrics = BackupMetrics(settings)
+                let registry = MetricsRegistry()
+                registry.add(metrics)
+                let served = try ServedMetrics(
+                    program: "backup",
+                    address: settings.metricsListen,
+                    registry: registry,
+                    // The lines of this command say what there is to say.
+                    logger: Logger(label: "backup") { _ in SwiftLogNoOpLogHandler() }
+                )
+                defer { withExtendedLifetime(served) {} }
+                let say: @Sendable (String) -> Void = { line in
                     print("\(Date().formatted(.iso8601)) \(line)")
                     fflush(nil)
                 }
+                if let address = settings.metricsListen, let port = served.port {
+                    say("metrics are at \(HostPort(host: address.host, port: port))")
+                }
+                let follower = BackupFollower(settings, metrics: metrics, say: say)
                 try await follower.run { signals.wasReceived }
             } catch {
                 Program.end(error, program: "vestibule backup follow")
