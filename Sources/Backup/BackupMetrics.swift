@@ -5,6 +5,9 @@ import Synchronization
 
 /// The state of the backups, as `vestibule backup follow` knows it.
 public final class BackupMetrics: MetricsSource {
+    /// The name of the time at which the log was last known to be received.
+    public static let followedName = "vestibule_backup_followed_timestamp_seconds"
+
     private struct State {
         var followedAt: Date
         var newestAt: Date

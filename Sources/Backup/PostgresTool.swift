@@ -24,17 +24,12 @@ struct PostgresTool: Sendable {
     static func find(_ name: String, majorVersion: Int? = nil, database: PostgresConfiguration? = nil) throws
         -> PostgresTool
     {
-        let root = "/usr/lib/postgresql"
-        let versions = ((try? FileBytes.names(inFolder: root)) ?? []).compactMap { Int($0) }
-            .filter { majorVersion == nil || $0 == majorVersion }
-            .sorted(by: >)
-        var folders = versions.map { "\(root)/\($0)/bin" }
-        // On other systems than Debian the programs of one version are in the usual folders.
-        if folders.isEmpty {
-            folders = (ChildProcess.plainEnvironment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let paths = PostgresPrograms.folders(majorVersion: majorVersion).map { "\($0)/\(name)" }
+        let path = paths.first { path in
+            access(path, X_OK) == 0
+                && (majorVersion == nil || PostgresPrograms.majorVersion(of: path) == majorVersion)
         }
-        let paths = folders.map { folder -> String in "\(folder)/\(name)" }
-        guard let path = paths.first(where: { access($0, X_OK) == 0 }) else {
+        guard let path else {
             let package = majorVersion.map { "postgresql-client-\($0)" } ?? "postgresql-client"
             throw BackupError("\(name) was not found (Debian: apt install \(package))")
         }

@@ -16,7 +16,10 @@ public enum SealedArchive {
     static func seal(_ paths: [String], forCertificate certificateFile: String) throws -> [UInt8] {
         for path in paths where access(path, R_OK) != 0 { throw FileError.lastError("\(path) cannot be read") }
         let content = try withUnnamedFile { archive in
-            try PostgresTool(path: "/bin/tar").run(["--create", "--file=\(archive)", "--numeric-owner", "--"] + paths)
+            // The lock of a folder of keys is empty, and only its owner can read it.
+            try PostgresTool(path: "/bin/tar").run(
+                ["--create", "--file=\(archive)", "--numeric-owner", "--exclude=.lock", "--"] + paths
+            )
             return try FileBytes.read(archive, bytesMax: bytesMax)
         }
         return try CMS.encrypt(content, certificate: try FileBytes.read(certificateFile, bytesMax: 65_536))

@@ -25,9 +25,11 @@ public enum LocalPostgresError: Error, Sendable, Equatable, CustomStringConverti
     public var description: String {
         switch self {
         case .programsMissing(let version?):
-            "this folder needs PostgreSQL \(version), which is not installed (Debian: apt install postgresql-\(version))"
+            "this folder needs PostgreSQL \(version), which is not installed (Debian: apt install postgresql-\(version); "
+                + "\(PostgresPrograms.variable) names another folder of programs)"
         case .programsMissing(nil):
-            "PostgreSQL's server programs were not found (Debian: apt install postgresql)"
+            "PostgreSQL's server programs were not found (Debian: apt install postgresql; "
+                + "\(PostgresPrograms.variable) names another folder of programs)"
         case .foreignFolder(let path):
             "\(path) was not made by this program and is left alone"
         case .alreadyRunning(let path):

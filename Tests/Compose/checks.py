@@ -16,12 +16,13 @@ SERVICES = {"identity": "vestibule.identity.v1.IdentityService", "profile": "ves
 HEALTH = "grpc.health.v1.Health/Check"
 SECRETS = {
     "postgres": {"postgres_password"},
-    "roles": {"postgres_password"} | {f"{name}_database_{what}" for name in SERVICES
+    "roles": {"postgres_password", "backup_database_password"} | {f"{name}_database_{what}" for name in SERVICES
                                       for what in ("password", "owner_password")},
     "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password"},
     "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password", "address_key"},
     "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password", "address_key"},
     "gateway": {"ca", "gateway_certificate", "gateway_key"},
+    "backup": {"backup_database_password"},
     "simulator": set(),
     "https": set(),
     "https-folder": set(),

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+import backups
 import checks
 import engine
 import https
@@ -317,6 +318,7 @@ def prove(stack, steps, scratch):
             note(load.summary())
     prove_https(stack, steps, sessions)
     prove_monitoring(stack, steps)
+    backups.prove(stack, steps, scratch)
     story(stack, steps)
     with steps.step("logs name no person and no secret"):
         checks.logs(stack, sessions)

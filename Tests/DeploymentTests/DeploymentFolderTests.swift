@@ -66,7 +66,7 @@ struct DeploymentFolderTests {
             #expect(Set(before.keys) == names)
             #expect(before["address-key"]?.count == 32)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
-            #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })
+            #expect(Set(passwords).count == 8 && passwords.allSatisfy { $0.count == 32 })
             let all = KeyFolders(secrets: folder.path)
             for keys in all.all { #expect(try mode(keys.path) == 0o755) }
             let keys = all.own

@@ -39,8 +39,9 @@ def program(name):
 
 
 def clean_environment():
-    """This process's environment without variables that would configure the programs."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "VESTIBULE_"))}
+    """This process's environment without variables that would configure the programs, but for the version of PostgreSQL."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("OTEL_", "VESTIBULE_")) or name == "VESTIBULE_RUN_POSTGRES"}
     return {**kept, "SWIFT_BACKTRACE": "enable=no"}
 
 

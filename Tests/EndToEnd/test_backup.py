@@ -273,12 +273,18 @@ def test_metrics_say_how_old_the_backups_are(own_stack):
         began = value("followed_timestamp_seconds")
         process_table.wait_until(lambda: value("log_lag_bytes") is not None, 30, lambda: "".join(lines))
         process_table.wait_until(lambda: value("followed_timestamp_seconds") > began, 30, lambda: "".join(lines))
+        def healthy():
+            return own_stack.command("backup", "healthcheck", VESTIBULE_CONFIG=str(own_stack.folder / "operator.env"),
+                                     VESTIBULE_BACKUP_METRICS_LISTEN=address)
+        assert healthy().returncode == 0, healthy().stderr
         # The database goes, and with it the word that its log is received.
         own_stack.process.send_signal(signal.SIGINT)
         assert own_stack.process.wait(45) == 0
         stands = value("followed_timestamp_seconds")
         time.sleep(7)
         assert value("followed_timestamp_seconds") == stands
+    gone = own_stack.command("backup", "healthcheck", VESTIBULE_BACKUP_FOLDER=str(own_stack.folder), VESTIBULE_BACKUP_METRICS_LISTEN=address)
+    assert gone.returncode == 1 and "nothing follows" in gone.stderr
 
 
 def test_only_as_many_as_are_kept_stay(own_stack):

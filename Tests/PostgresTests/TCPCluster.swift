@@ -14,6 +14,15 @@ struct TCPCluster {
     let address: String
     let folder: String
 
+    /// Whether PostgreSQL was built with TLS: Debian's is, packages of PyPI aren't.
+    static let hasTLS: Bool = {
+        let configuration = PostgresPrograms.folders(majorVersion: nil).first { folder in
+            FileManager.default.isExecutableFile(atPath: "\(folder)/postgres")
+        }
+        .flatMap { try? ChildProcess.run(["\($0)/pg_config", "--configure"]).output }
+        return configuration?.contains("ssl") ?? true
+    }()
+
     /// Starts the server, with TLS if it gets a certificate, calls the body and stops it.
     static func run(
         certificate: TLSConfiguration? = nil,

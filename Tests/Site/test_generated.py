@@ -23,7 +23,7 @@ import schema_pictures  # noqa: E402
 import swift_source  # noqa: E402
 
 #: Names in the sources that look like metrics: channels of LISTEN.
-CHANNELS = {"vestibule_identity_revocations", "vestibule_invites_group_events"}
+CHANNELS = {"vestibule_identity_revocations", "vestibule_invites_group_events", "vestibule_backup"}
 
 
 class MetricTests(unittest.TestCase):

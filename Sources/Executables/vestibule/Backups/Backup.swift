@@ -17,7 +17,7 @@ struct BackupCommand: AsyncParsableCommand {
 
             \(ConfigurationHelp.text(BackupKeys.all))
             """,
-        subcommands: [Make.self, Follow.self, List.self, OpenSecrets.self],
+        subcommands: [Make.self, Follow.self, Healthcheck.self, List.self, OpenSecrets.self],
         defaultSubcommand: Make.self
     )
 
@@ -81,6 +81,42 @@ struct BackupCommand: AsyncParsableCommand {
                 Program.end(error, program: "vestibule backup follow")
             }
             Program.end(nil, code: 0)
+        }
+    }
+
+    /// For a container's health check.
+    struct Healthcheck: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask `vestibule backup follow` whether it receives the log; exits with 0 or 1.",
+            discussion: "It reads the metrics at \(BackupKeys.metricsListen.name). After a start it has the same time to begin."
+        )
+        /// The follower asks each five seconds.
+        private static let ageMax = 60.0
+        private static let timeoutMilliseconds = 3000
+
+        @OptionGroup var file: ConfigurationFileOption
+
+        func run() {
+            do {
+                guard let address = try file.backupSettings().metricsListen else {
+                    throw ConfigurationErrors([ConfigurationError(key: BackupKeys.metricsListen.name, problem: "is required")])
+                }
+                let text = HTTPProbe.body(
+                    address: address.reachable,
+                    path: "/metrics",
+                    timeoutMilliseconds: Self.timeoutMilliseconds,
+                    bytesMax: 1 << 20
+                )
+                guard let followed = text.flatMap({ MetricsReading(text: $0).value(BackupMetrics.followedName) }) else {
+                    Program.end("vestibule backup: nothing follows at \(address.reachable)", code: 1)
+                }
+                let age = Date().timeIntervalSince1970 - followed
+                guard age <= Self.ageMax else {
+                    Program.end("vestibule backup: the log was last received \(Int(age)) s ago", code: 1)
+                }
+            } catch {
+                Program.end(error, program: "vestibule backup healthcheck")
+            }
         }
     }
 
