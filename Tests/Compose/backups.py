@@ -129,7 +129,9 @@ def prove(stack, steps, scratch):
             assert "--confirm" in restore(stack, expected=1) and not own.exists()
             begun = time.monotonic()
             moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
-            assert "recovery ended before" in restore(stack, "--to", moment, "--confirm", expected=1)
+            said = restore(stack, "--to", moment, "--confirm", expected=1)
+            assert "recovery ended before" in said, said
+            stack.follow(said)
             assert volume_in_use(stack) == former and me(stack, kept_person) == 200
             note(f"a time that the log doesn't reach: back on the former volume after {time.monotonic() - begun:.0f} s")
             begun = time.monotonic()

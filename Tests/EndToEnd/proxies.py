@@ -48,7 +48,7 @@ def haproxy(folder, *ways):
 
     def states():
         """UP or DOWN for each server of each way, such as `{("pass", "one"): "UP"}`."""
-        told = _ask(control, "show stat").splitlines()
+        told = ask(control, "show stat").splitlines()
         rows = [line.split(",") for line in told if line and not line.startswith("#")]
         return {(row[0], row[1]): row[17].split(" ")[0] for row in rows if row[1] not in ("FRONTEND", "BACKEND")}
 
@@ -128,8 +128,9 @@ def _process(command, log, environment=None):
             process.wait()
 
 
-def _ask(control, question):
-    with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(ConnectionRefusedError):
+def ask(control, question):
+    """What HAProxy says at its control socket; empty while there is none."""
+    with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(ConnectionRefusedError, FileNotFoundError):
         connection.settimeout(5)
         connection.connect(str(control))
         connection.sendall(f"{question}\n".encode())

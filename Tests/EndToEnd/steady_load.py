@@ -61,17 +61,18 @@ def expect(status, content):
 class KeptConnection:
     """HTTP/1.1 with a connection for one request after the other: reads and, each fourth time, a write."""
 
-    def __init__(self, address, token):
+    def __init__(self, address, token, context=None):
         self._host, port = address.rsplit(":", 1)
         self._port = int(port)
         self._token = token
+        self._context = context
         self._connection = None
         self._count = 0
 
     def __call__(self):
         self._count += 1
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._host, self._port, timeout=SECONDS)
+            self._connection = self._connect()
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
             if self._count % 4 == 0:
@@ -89,6 +90,11 @@ class KeptConnection:
             self._connection = None
         expect(response.status, content)
         return 1
+
+    def _connect(self):
+        if self._context:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=SECONDS, context=self._context)
+        return http.client.HTTPConnection(self._host, self._port, timeout=SECONDS)
 
 
 class _Connection(h2.connection.H2Connection):
