@@ -150,7 +150,7 @@ def prove(stack, steps, scratch):
                 time.sleep(0.5)
             received(stack)
             before = accounts(stack)
-            restore(stack, "--confirm")
+            stack.follow(restore(stack, "--confirm"))
             assert accounts(stack) == before
             stack.wait_until_ready(10)
             note(f"{len(before)} accounts")
