@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew plan roll test test-one lint-docker test-compose test-postgres test-failover test-nghttp2 check bench fuzz chaos drill test-upgrade soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
+.PHONY: help run demo build up down logs renew plan roll test test-one lint-docker test-compose test-postgres test-distributed test-failover test-nghttp2 check bench fuzz chaos drill test-upgrade soak-sessions soak-invites soak-kits format proto sbom release tidy lines docs docs-serve clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -57,6 +57,10 @@ test-compose: ## Prove the containers on an engine of the test's own; as root
 
 test-postgres: build ## Run what uses the database on PostgreSQL 16 and 18
 	@Tests/PostgresVersions/run.sh
+
+test-distributed: SECONDS ?= 60
+test-distributed: build ## Run services and chaos of SECONDS (60) with serializable transactions and injected conflicts
+	@Tests/Distributed/run.sh --seconds $(SECONDS)
 
 test-failover: ROUNDS ?= 3
 test-failover: build ## Kill PostgreSQL's leader under load, ROUNDS (3) times, with Patroni; nothing may be lost

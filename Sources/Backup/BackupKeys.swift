@@ -59,7 +59,7 @@ public enum BackupKeys {
         [
             folder, role, password, interval, keptCount, secrets, recipient, metricsListen, SharedKeys.databaseHost,
             SharedKeys.databasePort, SharedKeys.databaseDirectHost, SharedKeys.databaseDirectPort,
-            SharedKeys.databasePooler,
+            SharedKeys.databaseEngine, SharedKeys.databaseInjectedConflicts, SharedKeys.databasePooler,
             SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
             identity.databaseSchema,
         ]

@@ -49,6 +49,8 @@ extension LocalCluster {
                 // Always on: without it a killed server loses commits that it has confirmed.
                 "synchronous_commit": "on",
                 "full_page_writes": isDurable ? "on" : "off",
+                // Serializable transactions (VESTIBULE_DATABASE_ENGINE=distributed) lock what they read.
+                "max_pred_locks_per_transaction": "256",
             ]
             values.merge(parameters) { _, ours in ours }
             return values.sorted { $0.key < $1.key }

@@ -168,7 +168,7 @@ extension Connection {
             statements.remove(statement)
             if isUnknown, let failure = statement.failure {
                 fault = failure
-            } else if request.isShared, request.attempts < Self.attemptsMax {
+            } else if request.isShared, request.attempts < attemptsMax {
                 request.isAlone = true
                 if request.kind == .write { request.wantsRetry = true } else { resend(request) }
                 return 0
@@ -191,7 +191,7 @@ extension Connection {
     /// Whether it was undone for a reason that another try may not meet: another transaction got in its way, or this is
     /// not the server for it, and the connection about to be left.
     private func mayBeDoneAgain(_ request: StatementRequest, _ fault: PostgresServerError) -> Bool {
-        guard request.attempts < Self.attemptsMax, !request.isAnswered else { return false }
+        guard request.attempts < attemptsMax, !request.isAnswered else { return false }
         return fault.state == .readOnlyTransaction || PostgresError.server(fault).isRetryableConflict
     }
 
@@ -225,7 +225,7 @@ extension Connection {
             if request.kind != .write { request.finish(.failure(.server(.failedTransaction))) }
             return 0
         }
-        guard request.attempts < Self.attemptsMax else {
+        guard request.attempts < attemptsMax else {
             request.finish(.failure(.connectionLost(outcomeUnknown: false)))
             return 1
         }
@@ -239,9 +239,6 @@ extension Connection {
         request.heldRows = nil
         submit(request)
     }
-
-    /// How often a statement is sent at most: once, again because of a neighbour, again on another connection.
-    static let attemptsMax = 4
 }
 
 extension PostgresServerError {

@@ -137,6 +137,9 @@ extension Connection {
     private func send(_ request: StatementRequest, _ statement: Statement) {
         guard let handle else { return }
         request.wasSent = true
+        if !request.isOurs, let conflict = conflicts.statement() {
+            return sendConflict(conflict, inPlaceOf: request, statement, handle)
+        }
         guard statement.isNamed else { return sendUnnamed(request, statement, handle) }
         if !statement.isPrepared {
             let types = request.query.parameterTypes.map(\.rawValue)
@@ -157,6 +160,19 @@ extension Connection {
             )
         }
         guard sent == 1 else { return failSend(request) }
+        request.statement = statement
+        inFlight.append(.execute(request))
+    }
+
+    /// For tests: has the server undo a statement, or a commit.
+    private func sendConflict(
+        _ conflict: String,
+        inPlaceOf request: StatementRequest,
+        _ statement: Statement,
+        _ handle: OpaquePointer
+    ) {
+        if request.kind == .commit { sendHousekeeping("ROLLBACK") }
+        guard PQsendQueryParams(handle, conflict, 0, nil, nil, nil, nil, 1) == 1 else { return failSend(request) }
         request.statement = statement
         inFlight.append(.execute(request))
     }

@@ -74,6 +74,9 @@ final class Connection {
     /// What each transaction must begin with, where no settings of the session can be kept.
     let localSettings: Query?
     let pooler: PostgresPooler
+    /// How often a statement is sent at most.
+    let attemptsMax: Int
+    let conflicts: InjectedConflicts
     /// Writes that are committed together: each holds its locks until all are done.
     static let writesPerSyncMax = 32
     let parameters = ParameterScratch()
@@ -95,6 +98,8 @@ final class Connection {
         connectDeadline = .after(configuration.connectTimeout)
         readsPerSyncMax = max(1, configuration.readsPerSyncMax)
         pooler = configuration.pooler
+        attemptsMax = configuration.engine.attemptsMax
+        conflicts = InjectedConflicts(part: configuration.injectedConflicts)
         localSettings = pooler == .transaction ? Query(unsafeSQL: configuration.settingsStatement(isLocal: true)) : nil
         statements = StatementCache(statementsMax: configuration.statementsMax, naming: StatementNaming(pooler))
     }

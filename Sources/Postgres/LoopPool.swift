@@ -266,7 +266,7 @@ extension LoopPool: ConnectionOwner {
         for request in orphans {
             // What was not sent, and reads, may go to another connection; the rest can't be known or is undone.
             let mayRepeat = request.kind == .read || (request.kind == .write && !request.wasSent)
-            if mayRepeat && request.failure == nil && request.attempts < Connection.attemptsMax {
+            if mayRepeat && request.failure == nil && request.attempts < configuration.engine.attemptsMax {
                 submit(request)
             } else {
                 request.lose()

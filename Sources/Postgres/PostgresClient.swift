@@ -179,6 +179,7 @@ public final class PostgresClient: Service {
         _ body: @Sendable (PostgresTransaction) async throws -> R
     ) async throws -> R {
         let deadline = deadline ?? .after(configuration.queryTimeout)
+        let retries = max(retries, configuration.engine.retriesMin)
         var failures = 0
         while true {
             do {
@@ -187,10 +188,7 @@ public final class PostgresClient: Service {
                 let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)
                 guard mayHelp, failures < retries else { throw error }
                 failures += 1
-                let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
-                guard pause < deadline.remaining else { throw error }
-                // Cut short in a task that was cancelled, which the next attempt notices.
-                try? await Task.sleep(for: pause)
+                guard await pause(failures, until: deadline) else { throw error }
             }
         }
     }
@@ -206,7 +204,7 @@ public final class PostgresClient: Service {
         if Task.isCancelled { throw PostgresError.cancelled(outcomeUnknown: false) }
         let transaction = PostgresTransaction(
             lease: try await lease(deadline),
-            begin: isolation.begin,
+            begin: configuration.engine.begin(isolation),
             tracing: tracing
         )
         let value: R
@@ -229,8 +227,36 @@ public final class PostgresClient: Service {
         _ deadline: Deadline?,
         lockKey: LockKey? = nil
     ) async throws(PostgresError) -> Rows {
-        if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline ?? .after(configuration.queryTimeout)
+        var failures = 0
+        while true {
+            do {
+                return try await submitOnce(query, kind, deadline, lockKey)
+            } catch {
+                // The connection has tried it some times at once.
+                guard error.isRetryableConflict, failures < configuration.engine.retriesMin else { throw error }
+                failures += 1
+                guard await pause(failures, until: deadline) else { throw error }
+            }
+        }
+    }
+
+    /// Waits before another try; false if the deadline is sooner.
+    private nonisolated(nonsending) func pause(_ failures: Int, until deadline: Deadline) async -> Bool {
+        let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
+        guard pause < deadline.remaining else { return false }
+        // Cut short in a task that was cancelled, which the next attempt notices.
+        try? await Task.sleep(for: pause)
+        return true
+    }
+
+    private nonisolated(nonsending) func submitOnce(
+        _ query: Query,
+        _ kind: StatementRequest.Kind,
+        _ deadline: Deadline,
+        _ lockKey: LockKey?
+    ) async throws(PostgresError) -> Rows {
+        if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let pool = pool()
         let span = tracing?.start(query.text)
         let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in

@@ -13,6 +13,7 @@ extension PostgresConfiguration {
             // which takes hundreds of milliseconds in each new connection.
             ("jit", "off"),
         ]
+        if let isolation = engine.isolation { settings.append(("default_transaction_isolation", isolation)) }
         if let searchPath { settings.append(("search_path", searchPath)) }
         return settings
     }

@@ -14,6 +14,10 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     /// Where a session of one's own is to be had, for migrations and notifications: PostgreSQL itself, or a pooler in session mode. Nil for
     /// the host and the port above.
     public var direct: (host: String, port: Int)?
+    /// What kind of database it is.
+    public var engine = PostgresEngine.postgresql
+    /// For tests: the part of statements and commits, 0 to 1, that the server undoes as if another transaction had been in the way.
+    public var injectedConflicts = 0.0
     /// The login role.
     public var user: String
     /// Its password.

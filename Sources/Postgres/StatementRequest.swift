@@ -78,6 +78,9 @@ final class StatementRequest: @unchecked Sendable {
     /// Whether its caller has been answered (or never wanted an answer).
     var isAnswered: Bool { continuation == nil && whenDone == nil }
 
+    /// Whether it is a BEGIN, a ROLLBACK or settings.
+    var isOurs: Bool { kind == .inTransaction && (continuation == nil || query.text == "ROLLBACK") }
+
     /// Whether the pool counts it as a load on its connection.
     var isShared: Bool { kind == .read || kind == .write }
 

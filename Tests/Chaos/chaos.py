@@ -36,9 +36,13 @@ LIMITS = {
     "VESTIBULE_INVITES_USER_GROUP_CHANGES": "100000",
 }
 
+# With `distributed` each transaction is serializable, and one of twenty statements and commits is undone as by a conflict.
+ENGINES = {
+    "postgresql": {}, "distributed": {"VESTIBULE_DATABASE_ENGINE": "distributed", "VESTIBULE_DATABASE_INJECTED_CONFLICTS": "50"}}
+
 
 @contextlib.contextmanager
-def running_parts(target, logs):
+def running_parts(target, logs, engine):
     """All programs and the database, each a child of ours, on a folder of their own. Logs are copied to the folder `logs`, if there is
     one, when a finding was made."""
     with short_folder() as folder:
@@ -47,7 +51,7 @@ def running_parts(target, logs):
         backend = PhoneBackend(folder / "backend.json")
         with new_stack(
                 VESTIBULE_IDENTITY_WEBHOOKS_FILE=str(folder / "webhooks.json"),
-                VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json"), **LIMITS) as stack:
+                VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json"), **LIMITS, **ENGINES[engine]) as stack:
             stack.backend = backend
             parts = Parts(stack)
             parts.expect_back()
@@ -58,9 +62,9 @@ def running_parts(target, logs):
                     shutil.copytree(stack.folder / "logs", logs, dirs_exist_ok=True)
 
 
-def one_round(seed, seconds, logs):
+def one_round(seed, seconds, logs, engine):
     """Runs once; returns the findings."""
-    with target_of_webhooks() as target, running_parts(target, logs) as parts:
+    with target_of_webhooks() as target, running_parts(target, logs, engine) as parts:
         run, phones, supervisor = load(parts, seed, seconds, schedule(seed, seconds))
         checks = Checks(run, phones, supervisor, lambda: told(target), QUIET_SECONDS)
         checks.all()
@@ -74,7 +78,7 @@ def one_round(seed, seconds, logs):
 def prove(seed, seconds, logs):
     """Whether the checks find what a fault would leave behind, and nothing before; returns the number of what was found and of what
     was not."""
-    with target_of_webhooks() as target, running_parts(target, logs) as parts:
+    with target_of_webhooks() as target, running_parts(target, logs, "postgresql") as parts:
         run, phones, supervisor = load(parts, seed, seconds, [])
         before = Checks(run, phones, supervisor, lambda: told(target), QUIET_SECONDS)
         before.all()
@@ -163,6 +167,7 @@ def arguments():
     parser.add_argument("--seed", type=int, help="of the first round; the next ones have the next (default: another each time)")
     parser.add_argument("--rounds", type=int, default=1, help="how many rounds, each on a new database (default: 1)")
     parser.add_argument("--prove", action="store_true", help="break what was acknowledged instead, and have the checks find it")
+    parser.add_argument("--engine", choices=ENGINES, default="postgresql", help="what kind of database it is (default: postgresql)")
     parser.add_argument("--logs", type=pathlib.Path, help="a folder to copy the programs' logs to")
     given = parser.parse_args()
     if not 5 <= given.seconds <= 3600 or not 1 <= given.rounds <= 1000:
@@ -183,7 +188,7 @@ def main():
     failed = 0
     for seed in range(first, first + given.rounds):
         print(f"chaos: seed {seed}, {given.seconds} s", flush=True)
-        failed += bool(one_round(seed, given.seconds, given.logs and given.logs / str(seed)))
+        failed += bool(one_round(seed, given.seconds, given.logs and given.logs / str(seed), given.engine))
     print(f"{given.rounds - failed} passed, {failed} failed")
     return 1 if failed else 0
 

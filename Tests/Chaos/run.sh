@@ -2,7 +2,7 @@
 # Puts load on everything a phone does while programs and the database are killed and frozen at random, and checks then that
 # nothing is lost, doubled or left behind. `make chaos` calls it.
 #
-#   Tests/Chaos/run.sh [--seconds 60] [--seed N] [--rounds N] [--logs FOLDER]
+#   Tests/Chaos/run.sh [--seconds 60] [--seed N] [--rounds N] [--engine distributed] [--logs FOLDER]
 #
 # VESTIBULE_BINARIES names the folder of the programs; without it, .build/release, which `make build` makes.
 # Ends with 'N passed, N failed', of rounds.

@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `A user whose account is being closed adds nobody`() async throws {
+    @Test(.waitsByLocksAlone) func `A user whose account is being closed adds nobody`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: jose)

@@ -87,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func `A hold waits for a user who asked to join while the group is opened, and who is in it then`()
+    @Test(.waitsByLocksAlone)
+    func `A hold waits for a user who asked to join while the group is opened, and who is in it then`()
         async throws
     {
         try await InvitesFixture.run { service in

@@ -6,6 +6,7 @@ import Postgres
 import RPC
 import ServiceModels
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -75,7 +76,9 @@ struct GroupWatchTests {
     }
 
     /// Transactions may commit in another order than they began.
-    @Test func `Changes that are committed late are sent once, with or without an absence`() async throws {
+    @Test(.waitsByLocksAlone) func `Changes that are committed late are sent once, with or without an absence`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)

@@ -131,7 +131,9 @@ import Testing
         }
     }
 
-    @Test func `A hold waits for an addition of the user's number, and sees the member`() async throws {
+    @Test(.waitsByLocksAlone) func `A hold waits for an addition of the user's number, and sees the member`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))
@@ -158,7 +160,9 @@ import Testing
         }
     }
 
-    @Test func `An addition that waits for a number while its owner is held adds no member`() async throws {
+    @Test(.waitsByLocksAlone) func `An addition that waits for a number while its owner is held adds no member`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             try await service.apply(claimed(1, by: maria))

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `A user who takes a number while its release is sent comes after it`() async throws {
+    @Test(.waitsByLocksAlone) func `A user who takes a number while its release is sent comes after it`() async throws {
         try await ProfileFixture.run(required: RequiredFields([])) { service in
             let maria = someone()
             try await service.update(maria, phone: phone(1))

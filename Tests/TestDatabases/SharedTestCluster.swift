@@ -1,5 +1,6 @@
 import Foundation
 import LocalPostgres
+import Postgres
 import Synchronization
 
 /// One cluster for all tests of a process: started when first asked for, removed when the process ends.
@@ -49,7 +50,12 @@ public enum SharedTestCluster {
             throw LocalPostgresError.system(call: "mkdtemp", path: folder, errno: errno)
         }
         let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let cluster = try LocalCluster.start(directory: path, settings: .volatileForTests)
+        var settings = LocalCluster.Settings.volatileForTests
+        // Serializable transactions lock what they read; the default is for few of them.
+        if PostgresConfiguration.testEngine == .distributed {
+            settings.parameters["max_pred_locks_per_transaction"] = "4096"
+        }
+        let cluster = try LocalCluster.start(directory: path, settings: settings)
         atexit { SharedTestCluster.discard() }
         return (cluster, path)
     }

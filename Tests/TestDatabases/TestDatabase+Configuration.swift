@@ -1,4 +1,6 @@
+import Foundation
 import Postgres
+import Testing
 
 extension PostgresConfiguration {
     /// How the service's role connects to the database, with the limits of time that a service has by default.
@@ -11,6 +13,25 @@ extension PostgresConfiguration {
             database: database.database,
             applicationName: "tests",
             searchPath: database.schema
+        )
+        engine = Self.testEngine
+        injectedConflicts = Self.testConflicts
+    }
+
+    private static let environment = ProcessInfo.processInfo.environment
+    /// What `Tests/Distributed/run.sh` asks for.
+    public static let testEngine = environment["VESTIBULE_TEST_ENGINE"].flatMap(PostgresEngine.init) ?? .postgresql
+    private static let testConflicts = environment["VESTIBULE_TEST_CONFLICTS"].flatMap(Double.init) ?? 0
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For a test that has one transaction hold a lock by hand and expects another to wait for it and then to see what was committed. A
+    /// distributed database undoes and repeats the other one, and may put it before: only whole transactions of ours, which read what they
+    /// decide by, meet so that one is undone.
+    public static var waitsByLocksAlone: Self {
+        .enabled(
+            if: PostgresConfiguration.testEngine == .postgresql,
+            "a distributed database decides otherwise who waits"
         )
     }
 }

@@ -21,6 +21,12 @@ extension Configuration {
             case .session: .session
             case .transaction: .transaction
             }
+        postgres.engine =
+            switch self[SharedKeys.databaseEngine] {
+            case .postgresql: .postgresql
+            case .distributed: .distributed
+            }
+        postgres.injectedConflicts = Double(self[SharedKeys.databaseInjectedConflicts]) / 1000
         postgres.direct = self[SharedKeys.databaseDirectHost].map { ($0, self[SharedKeys.databaseDirectPort]) }
         return postgres
     }

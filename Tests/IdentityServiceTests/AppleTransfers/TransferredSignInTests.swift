@@ -173,7 +173,8 @@ struct TransferredSignInTests {
     }
 
     /// A token of the former team whose row is being written while its person is moved is none of the new team's.
-    @Test func `A token that is being stored during a move is removed with the rest`() async throws {
+    @Test(.waitsByLocksAlone) func `A token that is being stored during a move is removed with the rest`() async throws
+    {
         try await TransferBench.run { bench in
             let person = try await bench.bench.signIn("000.person", refreshToken: "r")
             try await bench.bench.waitForTokens(1)

@@ -16,6 +16,22 @@ public enum SharedKeys {
         default: DatabasePooler.none,
         help: "The mode of the connection pooler, such as PgBouncer, that VESTIBULE_DATABASE_HOST leads to."
     )
+    /// What kind of database it is.
+    public static let databaseEngine = ConfigurationKey<DatabaseEngine>.choice(
+        "VESTIBULE_DATABASE_ENGINE",
+        default: DatabaseEngine.postgresql,
+        help:
+            "What kind of database it is: with `distributed` each transaction is serializable, and done again if another one was "
+            + "in its way."
+    )
+    /// For tests: conflicts that were none.
+    public static let databaseInjectedConflicts = ConfigurationKey.int(
+        "VESTIBULE_DATABASE_INJECTED_CONFLICTS",
+        in: 0...500,
+        default: 0,
+        help:
+            "For tests: how many of a thousand statements and commits are undone as if another transaction had been in the way."
+    )
     /// Where a session of PostgreSQL is to be had if the pooler gives none.
     public static let databaseDirectHost = ConfigurationKey.optionalString(
         "VESTIBULE_DATABASE_DIRECT_HOST",
@@ -206,7 +222,8 @@ public enum SharedKeys {
 
     /// The keys of the database's address, which everything that uses it reads.
     public static let database: [any AnyConfigurationKey] = [
-        databaseHost, databasePort, databaseName, databasePooler, databaseDirectHost, databaseDirectPort, databaseTLS,
+        databaseHost, databasePort, databaseName, databaseEngine, databaseInjectedConflicts, databasePooler,
+        databaseDirectHost, databaseDirectPort, databaseTLS,
         databaseAuthorities,
     ]
 
