@@ -30,7 +30,9 @@ extension ServerTests {
         }
 
         private func sums(_ client: PostgresClient) async throws -> [Int64] {
-            try await client.query("SELECT sum FROM t WHERE sum > 0 ORDER BY n").map { try $0.decode(0, as: Int64.self) }
+            try await client.query("SELECT sum FROM t WHERE sum > 0 ORDER BY n").map {
+                try $0.decode(0, as: Int64.self)
+            }
         }
 
         @Test func `A distributed database's conflicts are repeated until each write is done once`() async throws {
