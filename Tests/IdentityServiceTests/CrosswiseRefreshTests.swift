@@ -10,7 +10,7 @@ import Testing
 struct CrosswiseRefreshTests {
     /// Somebody with two sessions presents their tokens in opposite order on two loops, each with strangers between them,
     /// again and again: a repeat within the grace is free, and still locks its row until all are committed.
-    @Test func `Refreshes in opposite order never deadlock`() async throws {
+    @Test(.waitsByLocksAlone) func `Refreshes in opposite order never deadlock`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(subject: "a").tokens.refreshToken
             let second = try await service.signIn(subject: "b").tokens.refreshToken

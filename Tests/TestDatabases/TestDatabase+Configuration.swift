@@ -25,9 +25,9 @@ extension PostgresConfiguration {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For a test that has one transaction hold a lock by hand and expects another to wait for it and then to see what was committed. A
-    /// distributed database undoes and repeats the other one, and may put it before: only whole transactions of ours, which read what they
-    /// decide by, meet so that one is undone.
+    /// For a test of the order of locks, or one that has a transaction hold a lock by hand and expects another to wait for it and then to see
+    /// what was committed. A distributed database undoes and repeats the other one, and may put it before: only whole transactions of ours,
+    /// which read what they decide by, meet so that one is undone.
     public static var waitsByLocksAlone: Self {
         .enabled(
             if: PostgresConfiguration.testEngine == .postgresql,
