@@ -17,8 +17,10 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "docker"
 ALERTS = FOLDER / "prometheus/alerts.yaml"
 NAME = re.compile(r"\b(?:vestibule|process)_[a-z_]+")
 # Nothing to show where all is well.
-# What only programs with certificates tell, or an identity with targets of webhooks, and none here has any.
-ABSENT = {"vestibule_tls_certificate_expiry_timestamp_seconds", "vestibule_identity_webhooks_stopped"}
+# What only programs with certificates tell, an identity with targets of webhooks, or a PostgreSQL with standbys or an archive, and there are none here.
+ABSENT = {
+    "vestibule_tls_certificate_expiry_timestamp_seconds", "vestibule_identity_webhooks_stopped", "vestibule_database_standby_lag_bytes",
+    "vestibule_database_slot_wal_bytes", "vestibule_database_archiving_fails"}
 QUIET = re.compile(r'> 0|status=~"5')
 
 

@@ -138,6 +138,7 @@ public struct ServiceRuntime: Sendable {
             // Told to stop from the last to the first, each when the one behind it has ended.
             let services: [any Service] =
                 exporters + [environment.database] + environment.channels.channels + [metrics]
+                + storageMetrics(environment)
                 + [reread(parts, environment, server, reloads), readinessProbe(environment, health)]
                 + parts.background.map { LoopService(service: $0, loop: group.next()) } + [serving]
             try await run(services, until: stop)
@@ -232,6 +233,13 @@ public struct ServiceRuntime: Sendable {
                 await parts.reread()
             }
         }
+    }
+
+    private func storageMetrics(_ environment: ServiceEnvironment) -> [any Service] {
+        guard environment.isMeasured else { return [] }
+        let storage = DatabaseStorageMetrics(environment.database, logger: environment.logger)
+        environment.metrics.add(storage)
+        return [BackgroundWork { await storage.watch() }]
     }
 
     private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {

@@ -73,7 +73,7 @@ struct Status: ParsableCommand {
             if watch {
                 sleep(2)
             } else {
-                Program.end(nil, code: table.findings.contains { $0.severity == .failure } ? 1 : 0)
+                Program.end(nil, code: table.findings.hasFailure ? 1 : 0)
             }
         } while true
     }
@@ -108,7 +108,7 @@ struct Status: ParsableCommand {
             )
         }
         let now = Date().timeIntervalSince1970
-        return StatusTable(programs: programs, findings: StatusFinding.findings(programs, now: now), now: now)
+        return StatusTable(programs: programs, now: now)
     }
 
     /// On a thread each, since the closure blocks.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ServiceKit
 
-struct StatusFindingTests {
+struct StatusTests {
     private static let now = 1_800_000_000.0
     private static let well = """
         vestibule_build_info{program="identity",version="1.0.0",mode="release"} 1
@@ -29,8 +29,8 @@ struct StatusFindingTests {
         )
     }
 
-    private func findings(_ text: String?) -> [StatusFinding] {
-        StatusFinding.findings([status(text)], now: Self.now)
+    private func findings(_ text: String?) -> [Finding] {
+        Finding.findings([status(text)], now: Self.now)
     }
 
     @Test func `A program that is well has no findings`() throws {
@@ -53,7 +53,7 @@ struct StatusFindingTests {
     }
 
     @Test(arguments: [
-        ("vestibule_ready 1", "vestibule_ready 0", StatusFinding.Severity.failure, "is not ready"),
+        ("vestibule_ready 1", "vestibule_ready 0", Finding.Severity.failure, "is not ready"),
         ("-4.5", "-5.5", .failure, "differ by 6 s"),
         ("{reason=\"disk_full\"} 0", "{reason=\"disk_full\"} 3", .warning, "refused 3 writes"),
         ("parked{queue=\"events\"} 0", "parked{queue=\"events\"} 2", .warning, "vestibule work list --queue events"),
@@ -61,7 +61,7 @@ struct StatusFindingTests {
         ("1801000000", "1800500000", .warning, "ends in 5 days"),
         ("1801000000", "1799999999", .failure, "has ended"),
     ])
-    func `Each fault is found`(healthy: String, faulty: String, severity: StatusFinding.Severity, words: String) throws
+    func `Each fault is found`(healthy: String, faulty: String, severity: Finding.Severity, words: String) throws
     {
         let text = Self.well.replacing(healthy, with: faulty)
         #expect(text != Self.well)
@@ -80,7 +80,7 @@ struct StatusFindingTests {
 
     @Test func `A program that doesn't answer comes first`() {
         let parked = Self.well.replacing("parked{queue=\"events\"} 0", with: "parked{queue=\"events\"} 2")
-        let found = StatusFinding.findings([status(parked), status(nil, program: "profile")], now: Self.now)
+        let found = Finding.findings([status(parked), status(nil, program: "profile")], now: Self.now)
         #expect(found.map(\.severity) == [.failure, .warning])
         #expect(found[0].subject == "profile at 127.0.0.2:7001")
         #expect(found[0].text.contains("VESTIBULE_PROFILE_METRICS_LISTEN"))
@@ -88,7 +88,7 @@ struct StatusFindingTests {
 
     @Test func `Two versions are noticed`() {
         let other = Self.well.replacing("version=\"1.0.0\"", with: "version=\"1.1.0\"")
-        let found = StatusFinding.findings([status(Self.well), status(other)], now: Self.now)
+        let found = Finding.findings([status(Self.well), status(other)], now: Self.now)
         #expect(found.map(\.text) == ["several versions run: 1.0.0, 1.1.0; finish the upgrade, or go back"])
     }
 }
