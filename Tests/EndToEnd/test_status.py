@@ -98,8 +98,10 @@ def test_waiting_work_is_shown_with_the_age_of_the_oldest(own_stack):
     shown = json.loads(status(own_stack, "--json"))
     (queue,) = shown["system"]["work"]
     assert queue["name"] == "phone_events" and 5300 < queue["oldest_age_seconds"] < 5700
+    own_stack.sql("DELETE FROM profile.work")
     (found,) = findings(shown)
     assert found["severity"] == "warning" and "an item of phone_events waits for 5" in found["problem"] and found["mend"]
+    process_table.wait_until(lambda: "nothing waits" in status(own_stack), 30, lambda: status(own_stack))
 
 
 def test_it_shows_it_again_and_stops_at_ctrl_c(own_stack):

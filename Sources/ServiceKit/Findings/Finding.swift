@@ -37,6 +37,20 @@ public struct Finding: Sendable, Hashable, Codable {
     public var line: String { "\(severity.rawValue): \(subject.printable) \(text.printable)" }
 }
 
+extension Finding {
+    /// What is wrong with a program's settings, each key of which has a valid value.
+    public static func faults(_ read: () throws -> Void) -> [Finding] {
+        do {
+            try read()
+            return []
+        } catch let errors as ConfigurationErrors {
+            return errors.faults.map { Finding($0) }
+        } catch {
+            return [Finding(.failure, "configuration", "can't be used: \(error)")]
+        }
+    }
+}
+
 extension [Finding] {
     /// Each once, the worst first. Those that differ in nothing but the subject are one, with all the subjects.
     public var merged: [Finding] {

@@ -2,7 +2,7 @@ internal import CTimex
 
 /// This machine's clock.
 enum SystemClock {
-    /// Whether the kernel was told that the clock follows another one, such as by NTP (adjtimex(2)); nil if it doesn't say.
+    /// Whether the kernel counts the clock as synchronized, such as by NTP (adjtimex(2)); nil if it has no answer.
     static var isSynchronized: Bool? {
         var clock = timex()
         let state = adjtimex(&clock)

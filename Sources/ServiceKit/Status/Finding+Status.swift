@@ -146,9 +146,15 @@ extension Finding {
             findings.append(Finding(.warning, subject, problem, mend: "its log says what fails"))
         }
         for sample in reading.all("vestibule_identity_webhooks_stopped") where sample.value > 0 {
-            let problem = "the webhook \(sample.labels["target"] ?? "") gets no more events: it answered that it is gone"
+            let problem =
+                "the webhook \(sample.labels["target"] ?? "") gets no more events: it answered that it is gone"
             findings.append(
-                Finding(.warning, subject, problem, mend: "take it out of the webhooks file, or mend it and see docs/run/webhooks.md")
+                Finding(
+                    .warning,
+                    subject,
+                    problem,
+                    mend: "take it out of the webhooks file, or mend it and see docs/run/webhooks.md"
+                )
             )
         }
         return findings

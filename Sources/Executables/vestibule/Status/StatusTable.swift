@@ -38,7 +38,8 @@ struct StatusTable {
             return "\(queue.name): \(Int(queue.waiting)) waiting, oldest \(Self.span(queue.oldestAgeSeconds))\(parked)"
         }
         let lines = [
-            ("database", database), ("keys", keys), ("work", work.isEmpty ? ["nothing waits"] : work), ("clocks", clocks),
+            ("database", database), ("keys", keys), ("work", work.isEmpty ? ["nothing waits"] : work),
+            ("clocks", clocks),
         ]
         return lines.filter { !$0.1.isEmpty }.map { title, parts in
             title + String(repeating: " ", count: 10 - title.count) + parts.joined(separator: ", ").printable
@@ -66,7 +67,9 @@ struct StatusTable {
             let tenths = Int((abs(offset) * 10).rounded())
             return "PostgreSQL's differs by \(tenths / 10).\(tenths % 10) s"
         }
-        return [offset, system.clocksSynchronized.map { $0 ? "NTP is in step" : "NTP is not in step" }].compactMap(\.self)
+        return [offset, system.clocksSynchronized.map { $0 ? "NTP is in step" : "NTP is not in step" }].compactMap(
+            \.self
+        )
     }
 
     /// Bytes in a unit that leaves up to three digits.
