@@ -45,6 +45,12 @@ public enum FileBytes {
         }
     }
 
+    /// Whether a path is that of a pipe, which can be read once, and blocks until somebody writes to it.
+    static func isPipe(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    }
+
     /// The names of what is in a folder, sorted, without `.` and `..`.
     public static func names(inFolder path: String) throws(FileError) -> [String] {
         guard let stream = opendir(path) else { throw .lastError("cannot be read") }

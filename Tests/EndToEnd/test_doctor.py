@@ -13,6 +13,7 @@ import pytest
 
 from stack import MEASURED, clean_environment, new_stack, program, run_vestibule
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECRET = "hunter2hunter2"
 #: Whether a machine is kept right by NTP is nothing that a test decides.
 NTP = "no NTP keeps its machine's clock right"
@@ -168,6 +169,18 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hang_it(doctor, tmp_path):
         "VESTIBULE_PROFILE_DATABASE_PASSWORD": None, "VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE": str(tmp_path / "pipe")})
     assert found["subject"] == "VESTIBULE_PROFILE_DATABASE_PASSWORD" and "pipe that nothing is written to" in found["problem"]
     assert time.monotonic() - begin < 30
+
+
+@pytest.mark.parametrize("key", [
+    "VESTIBULE_PROFILE_TLS_CERTIFICATE_FILE", "VESTIBULE_PROFILE_TLS_KEY_FILE", "VESTIBULE_GATEWAY_TLS_CLIENT_CERTIFICATE_FILE"])
+def test_a_pipe_in_the_place_of_a_certificate_does_not_hang_it(doctor, secrets, tmp_path, key):
+    os.mkfifo(tmp_path / "pipe")
+    begin = time.monotonic()
+    name = key.split("_")[1].lower()
+    changes = tls(secrets) | {"VESTIBULE_GATEWAY_TLS_CLIENT_KEY_FILE": str(secrets / "gateway-key.pem")} if name == "gateway" else tls(secrets)
+    found = doctor.only_finding({**changes, key: str(tmp_path / "pipe")})
+    assert found["subject"] == key and "which is a pipe" in found["problem"]
+    assert time.monotonic() - begin < 40
 
 
 def test_a_folder_of_crash_reports_that_is_not_there(doctor, tmp_path):
@@ -342,6 +355,24 @@ def test_a_program_that_hangs_or_crashes_keeps_no_finding_back(tmp_path):
     assert time.monotonic() - begin < 80
     assert "warning: SETTING a; b" in result.stdout and "failure: profile took longer than 60 s" in result.stdout
     assert "failure: identity, invites, gateway ended while it examined itself" in result.stdout
+
+
+@pytest.mark.parametrize("codes, expected", [
+    ({}, 0), ({"profile": 1}, 1), ({"profile": 1, "gateway": 2}, 2), ({"status": 1}, 2), ({"identity": 2, "invites": 1}, 2)])
+def test_in_containers_each_program_is_asked_in_its_own(tmp_path, codes, expected):
+    """The script, with a stand-in for Compose that keeps what it was called with."""
+    compose = tmp_path / "compose"
+    cases = "".join(f"*' {name} '*) exit {code} ;; " for name, code in codes.items())
+    compose.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\ncase " $* " in {cases} *) exit 0 ;; esac\n')
+    compose.chmod(0o755)
+    result = subprocess.run(
+        [ROOT / "docker/doctor.sh"], env={**clean_environment(), "DOCKER_COMPOSE": str(compose), "VESTIBULE_DATABASE_HOST": "db.example.com"},
+        capture_output=True, text=True, timeout=60)
+    assert result.returncode == expected, (result.stdout, result.stderr)
+    assert result.stdout.splitlines() == [f"{name}:" for name in ("identity", "profile", "invites", "gateway")] + ["what runs:"]
+    files = "--file compose.yaml --file compose.external-database.yaml run --rm --no-deps -T"
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        *(f"{files} {name} doctor" for name in ("identity", "profile", "invites", "gateway")), f"{files} status"]
 
 
 @contextlib.contextmanager
