@@ -322,7 +322,7 @@ def test_providers_whose_keys_cannot_be_fetched(own_stack, doctor, tmp_path):
     (tmp_path / "providers.json").write_text(providers.replace(own_stack.addresses["simulator"], "127.0.0.1:9"))
     found = doctor.findings({"VESTIBULE_IDENTITY_PROVIDERS_FILE": str(tmp_path / "providers.json")})
     assert {(one["severity"], one["subject"]) for one in found} == {("failure", "VESTIBULE_IDENTITY_PROVIDERS_FILE")}
-    assert any("apple: its key set at http://127.0.0.1:9/" in one["problem"] and "can't be fetched" in one["problem"] for one in found)
+    assert any("apple: its key set at http://127.0.0.1:9/" in one["problem"] and "can't be fetched" in one["problem"] for one in found), found
 
 
 def test_no_secret_is_printed(doctor, tmp_path):
