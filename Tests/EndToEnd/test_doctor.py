@@ -316,11 +316,14 @@ def test_programs_that_take_the_connection_and_say_nothing(doctor):
 
 # Providers
 
-def test_providers_whose_keys_cannot_be_fetched(own_stack, doctor, tmp_path):
-    providers = pathlib.Path(doctor.entries["VESTIBULE_IDENTITY_PROVIDERS_FILE"]).read_text()
+def test_providers_whose_keys_cannot_be_fetched(own_stack, doctor):
+    own = pathlib.Path(doctor.entries["VESTIBULE_IDENTITY_PROVIDERS_FILE"])
+    providers = own.read_text()
     assert own_stack.addresses["simulator"] in providers
-    (tmp_path / "providers.json").write_text(providers.replace(own_stack.addresses["simulator"], "127.0.0.1:9"))
-    found = doctor.findings({"VESTIBULE_IDENTITY_PROVIDERS_FILE": str(tmp_path / "providers.json")})
+    # Beside it, since it names files of its folder.
+    away = own.with_name("providers-away.json")
+    away.write_text(providers.replace(own_stack.addresses["simulator"], "127.0.0.1:9"))
+    found = doctor.findings({"VESTIBULE_IDENTITY_PROVIDERS_FILE": str(away)})
     assert {(one["severity"], one["subject"]) for one in found} == {("failure", "VESTIBULE_IDENTITY_PROVIDERS_FILE")}
     assert any("apple: its key set at http://127.0.0.1:9/" in one["problem"] and "can't be fetched" in one["problem"] for one in found), found
 

@@ -10,7 +10,7 @@ extension Finding {
     /// As the alert `RotationStopped`: a next key is used within the hour.
     static let nextKeyDaysMax = 2.0
     /// As the alert `SlotKeepsWAL`.
-    static let slotBytesMax = 4.0 * 1024 * 1024 * 1024
+    static let slotBytesMax = 2.0 * 1024 * 1024 * 1024
 
     /// What is wrong with a running system, the worst first.
     ///
