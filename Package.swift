@@ -174,6 +174,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTimerFD"),
+        .systemLibrary(name: "CTimex"),
         .target(name: "CCrash", cSettings: strictC),
         .target(
             name: "CNames",
@@ -217,8 +218,8 @@ let package = Package(
         library(
             "ServiceKit",
             [
-                "API", "Bytes", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport", httpTypes,
-                lifecycle, logging, protobuf, tracing,
+                "API", "Bytes", "CTimex", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport",
+                httpTypes, lifecycle, logging, protobuf, tracing,
             ]
         ),
         library("KeyRings", ["JOSE", "ServiceKit", logging]),

@@ -114,7 +114,8 @@ public struct BackupSettings: Sendable {
             user: configuration[BackupKeys.role],
             password: configuration[BackupKeys.password]?.text,
             database: configuration[SharedKeys.databaseName],
-            applicationName: "vestibule-backup"
+            applicationName: "vestibule-backup",
+            settings: DatabaseSettings(user: BackupKeys.role.name, password: BackupKeys.password.name)
         )
         // Poolers don't speak the replication protocol.
         if let direct = database.direct { (database.host, database.port) = direct }

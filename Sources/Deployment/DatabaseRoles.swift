@@ -115,7 +115,8 @@ public struct DatabaseRoles: Sendable {
                 user: configuration[Self.owner],
                 password: configuration[Self.ownerPassword]?.text,
                 database: database,
-                applicationName: "vestibule-roles"
+                applicationName: "vestibule-roles",
+                settings: DatabaseSettings(user: Self.owner.name, password: Self.ownerPassword.name)
             )
         )
     }

@@ -21,6 +21,27 @@ public struct GatewayServer: ProgramServer {
         self.configuration = configuration
     }
 
+    /// Looks at everything that a valid configuration names.
+    public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
+        var edge: HTTPServer.Configuration?
+        let faults = Finding.faults { edge = try GatewaySettings(configuration).edge }
+        for finding in faults { report(finding) }
+        await examineCommonParts(configuration, report: report)
+        guard let edge else { return }
+        let chain = GatewayKeys.tls.findings(
+            configuration,
+            authorities: GatewayKeys.tls.probeAuthorities,
+            isForEverybody: true
+        )
+        let proxies = ProxyExamination(configuration).findings
+        for finding in chain + GatewayKeys.channels.findings(configuration) + proxies { report(finding) }
+        let limit = edge.transport.fileLimitFinding(
+            GatewayKeys.connectionsMax.name,
+            loopCount: SharedKeys.loopCount(configuration)
+        )
+        if let limit { report(limit) }
+    }
+
     /// Serves until SIGTERM or SIGINT. Then it says that it isn't ready, goes on for `VESTIBULE_GATEWAY_DRAIN_DELAY`, and lets
     /// requests in flight end. Where TLS is used, SIGHUP has the certificates read
     /// again.

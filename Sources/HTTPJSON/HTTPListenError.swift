@@ -6,10 +6,11 @@ public struct HTTPListenError: Error, CustomStringConvertible {
     /// The line.
     public let description: String
 
-    /// Nil for an error that is not about the address, and for one that is taken, which the program names with its key.
+    /// Nil for an error that is not about the address, and for an address that can't be had, which the program names with its key.
     init?(host: String, port: Int, _ error: TransportError) {
         let number: Int32
         switch error {
+        case .system(EACCES, _), .system(EADDRNOTAVAIL, _): return nil
         case .system(let code, _): number = code
         case .addressInUse, .memory, .tls, .argument, .closed, .alreadyRun: return nil
         }

@@ -120,7 +120,7 @@ public struct HTTPServer: Sendable {
 
 extension HTTPServer.Configuration {
     /// As the transport takes it.
-    var transport: ServerConfiguration {
+    package var transport: ServerConfiguration {
         var server = ServerConfiguration(host: host, port: port, tls: tls)
         server.acceptsProxyProtocol = proxyProtocol
         server.connectionsMax = limits.connectionsMax

@@ -37,6 +37,14 @@ public struct IdentityServer: AccountServer, WorkServer {
         ServiceRuntime(keys: IdentityKeys.service, configuration: configuration, migrations: IdentityMigrations.all)
     }
 
+    /// Looks at everything that a valid configuration names, and asks each provider for its keys.
+    public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
+        for finding in Finding.faults({ _ = try IdentitySettings(configuration) }) { report(finding) }
+        await examineCommonParts(configuration, report: report)
+        await runtime(configuration).examine(report: report)
+        for finding in await ProviderTrial.findings(configuration) { report(finding) }
+    }
+
     /// Migrates the schema and returns.
     public func migrate() async throws {
         try await runtime.migrate()
@@ -125,9 +133,9 @@ public struct IdentityServer: AccountServer, WorkServer {
 
     /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     public func serve() async throws {
-        tellProviders()
         let trust = TrustStore.system()
         try await runtime.serve(rereads: settings.keySource != nil) { environment in
+            tellProviders()
             let http = HTTPSClient(
                 userAgent: "vestibule-identity",
                 group: environment.group,

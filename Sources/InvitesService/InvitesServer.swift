@@ -22,11 +22,18 @@ public struct InvitesServer: AccountServer, WorkServer {
     /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try InvitesSettings(configuration)
-        runtime = ServiceRuntime(
-            keys: InvitesKeys.service,
-            configuration: configuration,
-            migrations: InvitesMigrations.all
-        )
+        runtime = Self.runtime(configuration)
+    }
+
+    private static func runtime(_ configuration: Configuration) -> ServiceRuntime {
+        ServiceRuntime(keys: InvitesKeys.service, configuration: configuration, migrations: InvitesMigrations.all)
+    }
+
+    /// Looks at everything that a valid configuration names.
+    public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
+        for finding in Finding.faults({ _ = try InvitesSettings(configuration) }) { report(finding) }
+        await examineCommonParts(configuration, report: report)
+        await runtime(configuration).examine(report: report)
     }
 
     /// Brings the schema up to date and returns.

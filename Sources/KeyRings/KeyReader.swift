@@ -30,6 +30,14 @@ public final class KeyReader: MetricsSource {
             case .invites: "vestibule_invites_own_keys"
             }
         }
+
+        fileprivate var sinceName: StaticString {
+            switch self {
+            case .identity: "vestibule_identity_own_keys_since_timestamp_seconds"
+            case .profile: "vestibule_profile_own_keys_since_timestamp_seconds"
+            case .invites: "vestibule_invites_own_keys_since_timestamp_seconds"
+            }
+        }
     }
 
     /// The pause between two reads.
@@ -136,19 +144,31 @@ public final class KeyReader: MetricsSource {
         }
     }
 
-    /// Adds the metric of reads, and the number of keys in each state.
+    /// Adds the metric of reads, and the number and the age of keys in each state.
     public func write(to text: inout MetricsText) {
         looks.write(to: &text)
+        let rings = rings.withLock { $0 }
         text.family(
             program.keysName,
             .gauge,
             help: "Our own keys in the folder, by kind and state. All programs must agree before another step.",
-            rings.withLock { $0 }.flatMap { ring in
+            rings.flatMap { ring in
                 KeyRing.State.allCases.map { state in
                     (
                         [("kind", ring.kind), ("state", state.rawValue)],
                         Double(ring.keys.count { $0.state == state })
                     )
+                }
+            }
+        )
+        text.family(
+            program.sinceName,
+            .gauge,
+            help: "Since when the oldest of our own keys in a state has been in it, in seconds since 1970, by kind.",
+            rings.flatMap { ring in
+                KeyRing.State.allCases.compactMap { state in
+                    let since = ring.keys.filter { $0.state == state }.map(\.sinceSeconds).min()
+                    return since.map { ([("kind", ring.kind), ("state", state.rawValue)], Double($0)) }
                 }
             }
         )

@@ -22,12 +22,12 @@ final class BlockingSession {
         guard PQstatus(opened) == CONNECTION_OK else {
             let reason = opened.errorMessage
             PQfinish(opened)
-            throw .unavailable(reason)
+            throw .unavailable(configuration.advised(reason))
         }
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
         if let fault = SessionSetup(configuration, seconds: seconds).run(on: opened) {
             PQfinish(opened)
-            throw .unavailable(fault)
+            throw .unavailable(configuration.advised(fault))
         }
         PQsetnonblocking(opened, 0)
         handle = opened

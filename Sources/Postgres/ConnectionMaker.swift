@@ -67,6 +67,9 @@ extension OpaquePointer {
     /// libpq's last words about a connection, in one line.
     var errorMessage: String {
         guard let text = PQerrorMessage(self) else { return "out of memory" }
-        return String(cString: text).split(separator: "\n").joined(separator: "; ")
+        // Its second lines begin with a tab.
+        return String(cString: text).split(separator: "\n").map { String($0.drop { $0 == "\t" }) }.joined(
+            separator: "; "
+        )
     }
 }

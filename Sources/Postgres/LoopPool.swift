@@ -248,7 +248,7 @@ extension LoopPool: ConnectionOwner {
     }
 
     func connectionClosed(_ connection: Connection, reason: String, orphans: [StatementRequest]) {
-        failures.note(reason, isReported: !isClosed)
+        failures.note(configuration.advised(reason), isReported: !isClosed)
         if !isClosed { sums.connectionsLost &+= 1 }
         connections[connection.slot] = nil
         guard !isClosed else {

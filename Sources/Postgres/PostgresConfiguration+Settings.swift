@@ -34,6 +34,7 @@ extension PostgresConfiguration {
         configuration.host = direct.host
         configuration.port = direct.port
         configuration.direct = nil
+        configuration.advice = directAdvice
         configuration.pooler = .session
         return configuration
     }

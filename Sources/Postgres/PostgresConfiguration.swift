@@ -32,6 +32,10 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var tls = PostgresTLS.prefer
     /// Looks up the hosts' names. While it has no answer, the one before counts.
     public var resolver: any NameResolver = SystemNameResolver()
+    /// What to say with the reason why a connection can't be made, such as the setting to look at.
+    public var advice: (@Sendable (ConnectionFault) -> String)?
+    /// The same for `direct`.
+    public var directAdvice: (@Sendable (ConnectionFault) -> String)?
     /// Told that a connection was lost or couldn't be made, and why, in words without secrets or stored values: the first
     /// time, and then at most every ten seconds for each loop. On the loop; it must not block.
     public var onConnectionFailure: (@Sendable (_ reason: String) -> Void)?

@@ -22,11 +22,18 @@ public struct ProfileServer: AccountServer, WorkServer {
     /// - Throws: `ConfigurationErrors` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try ProfileSettings(configuration)
-        runtime = ServiceRuntime(
-            keys: ProfileKeys.service,
-            configuration: configuration,
-            migrations: ProfileMigrations.all
-        )
+        runtime = Self.runtime(configuration)
+    }
+
+    private static func runtime(_ configuration: Configuration) -> ServiceRuntime {
+        ServiceRuntime(keys: ProfileKeys.service, configuration: configuration, migrations: ProfileMigrations.all)
+    }
+
+    /// Looks at everything that a valid configuration names.
+    public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
+        for finding in Finding.faults({ _ = try ProfileSettings(configuration) }) { report(finding) }
+        await examineCommonParts(configuration, report: report)
+        await runtime(configuration).examine(report: report)
     }
 
     /// Brings the schema up to date and returns.

@@ -86,13 +86,13 @@ public struct SimulatorServer: ProgramServer {
     private var crossOrigin: CrossOrigin? {
         get throws(ConfigurationErrors) {
             guard let origins = configuration[Self.origins] else { return nil }
-            guard origins.count <= CrossOrigin.originsMax, origins.allSatisfy(CrossOrigin.isOrigin) else {
-                let fault = ConfigurationError(
-                    key: Self.origins.name,
-                    problem:
-                        "must hold at most \(CrossOrigin.originsMax) origins as browsers write them: scheme, host and port, no path"
-                )
-                throw ConfigurationErrors([fault])
+            let wrong = origins.first { !CrossOrigin.isOrigin($0) }.map {
+                "has \(quoted($0)), which is no origin as browsers write it: scheme, host and port, no path"
+            }
+            let tooMany =
+                origins.count > CrossOrigin.originsMax ? "has more than \(CrossOrigin.originsMax) origins" : nil
+            if let problem = wrong ?? tooMany {
+                throw ConfigurationErrors([ConfigurationError(key: Self.origins.name, problem: problem)])
             }
             return CrossOrigin(origins: origins, requestFields: ["content-type"])
         }

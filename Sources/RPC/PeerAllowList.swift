@@ -48,7 +48,11 @@ public struct PeerAllowList: ServerInterceptor, Hashable {
                 let words = piece.split { $0 == " " || $0 == "\t" }
                 if words.isEmpty { continue }
                 guard words.count == 2, Self.isMethod(words[1]) else {
-                    throw Fault(description: "line \(index + 1) is not a name and package.Service/Method, …/* or *")
+                    let shown = String(piece.prefix(80).map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 ? $0 : "?" })
+                    throw Fault(
+                        description:
+                            "line \(index + 1) has \"\(shown)\", which is not a name and package.Service/Method, …/* or *"
+                    )
                 }
                 rules.append(Rule(peer: String(words[0]), method: String(words[1])))
             }

@@ -52,6 +52,13 @@ struct FileLimit: Sendable, Hashable {
 }
 
 extension ServerConfiguration {
+    /// How many of ``connectionsMax`` this process may have, by its limit of open files.
+    ///
+    /// - Throws: `TransportError.argument` if the limit is too low for any server.
+    public func connectionsAllowed(loopCount: Int) throws(TransportError) -> Int {
+        try fitted(to: .ofProcess, loopCount: loopCount).connectionsMax
+    }
+
     /// The same with no more connections than the process may have files.
     ///
     /// - Throws: `TransportError.argument` if the limit is too low for any server.

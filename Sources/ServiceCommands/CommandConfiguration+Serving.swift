@@ -30,7 +30,7 @@ extension CommandConfiguration {
             abstract: abstract,
             discussion: ConfigurationHelp.text(server.configurationKeys),
             version: ProgramVersion.text(of: server.programName),
-            subcommands: [Serve<Server>.self] + others,
+            subcommands: [Serve<Server>.self, Doctor<Server>.self] + others,
             defaultSubcommand: Serve<Server>.self
         )
     }

@@ -16,25 +16,39 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads and makes small files without Foundation, which would cost each process megabytes.
 public enum FileBytes {
-    /// The bytes of a regular file.
+    /// For how long a pipe in the place of a file, as a shell's `<(command)` is one, may give nothing.
+    private static let pipeSilenceMilliseconds: Int32 = 5_000
+
+    /// The bytes of a file, or of a pipe to its end.
     ///
     /// - Parameters:
     ///   - path: the file.
     ///   - bytesMax: a longer file is refused.
     public static func read(_ path: String, bytesMax: Int) throws(FileError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .lastError("cannot be opened") }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while true {
+            // A file is always ready.
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let found = poll(&ready, 1, pipeSilenceMilliseconds)
+            if found < 0 && errno == EINTR { continue }
+            guard found != 0 else { throw FileError("is a pipe that nothing is written to") }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 && errno == EINTR { continue }
+            if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
             guard count >= 0 else { throw .lastError("cannot be read") }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
             guard bytes.count <= bytesMax else { throw FileError("is longer than \(bytesMax) bytes") }
         }
+    }
+
+    /// Whether a path is that of a pipe, which can be read once, and blocks until somebody writes to it.
+    static func isPipe(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
     /// The names of what is in a folder, sorted, without `.` and `..`.

@@ -148,6 +148,18 @@ def test_a_misspelt_variable_is_reported():
     assert all("is required" in line for line in others)
 
 
+def test_variables_of_the_containers_are_no_misspelt_ones():
+    """An environment that has the settings of Compose, too, causes no warnings."""
+    files = [*(ROOT / "docker").glob("*.yaml"), *(ROOT / "docker").glob("*.sh")]
+    names = {name for file in files for name in re.findall(r"\$\{?(VESTIBULE_\w+)", file.read_text())}
+    assert len(names) > 60
+    result = run(("vestibule", "status"), {**{name: "127.0.0.1:9" for name in names}, "VESTIBULE_GATEWAY_METRICS_LISTEN": "127.0.0.1:9"})
+    assert result.returncode == 1 and "gateway at 127.0.0.1:9 does not answer" in result.stdout
+    assert result.stderr == ""
+    misspelt = run(("vestibule", "status"), {"VESTIBULE_PUBLIHS": "x", "VESTIBULE_GATEWAY_METRICS_LISTEN": "127.0.0.1:9"})
+    assert misspelt.stderr.startswith("status: warning: VESTIBULE_PUBLIHS is in the environment, but there is no such key")
+
+
 def test_an_exposed_service_without_authentication_does_not_start(stack):
     environment = process_table.environment(stack.process_of("profile")) | {
         "VESTIBULE_PROFILE_LISTEN": "0.0.0.0:0", "VESTIBULE_LOG_LEVEL": "error"}

@@ -32,4 +32,27 @@ struct KeyReaderTests {
         #expect(text.text.contains(#"vestibule_identity_key_folder_reads_total{outcome="failed"} 1"#))
         #expect(text.text.contains(#"vestibule_identity_key_folder_reads_total{outcome="changed"} 1"#))
     }
+
+    @Test func `It tells since when the oldest key of each state is in it`() throws {
+        let keys: [KeyRing.Key] = [
+            .init(id: "a", state: .current, sinceSeconds: 300, text: "x"),
+            .init(id: "b", state: .retired, sinceSeconds: 200, text: "x"),
+            .init(id: "c", state: .retired, sinceSeconds: 100, text: "x"),
+        ]
+        let ring = try KeyRing(kind: "vault", keys: keys)
+        let reader = KeyReader(
+            program: .identity,
+            rings: [ring],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) { ([ring], {}) }
+        var text = MetricsText()
+        reader.write(to: &text)
+        let name = "vestibule_identity_own_keys_since_timestamp_seconds"
+        let samples = text.text.split(separator: "\n").filter { $0.hasPrefix("\(name){") }
+        #expect(
+            samples == [
+                "\(name){kind=\"vault\",state=\"current\"} 300", "\(name){kind=\"vault\",state=\"retired\"} 100",
+            ]
+        )
+    }
 }

@@ -60,7 +60,7 @@ extension WebSignIn {
             ConfigurationError(
                 key: GatewayKeys.appURLs.name,
                 problem:
-                    "must hold URLs of apps such as com.example.app://signed-in or https://example.com/app, without a query"
+                    "has \(quoted(text)), which is no URL of an app such as com.example.app://signed-in or https://example.com/app, without a query"
             )
         )
         return nil
@@ -81,7 +81,7 @@ extension WebSignIn {
                     ConfigurationError(
                         key: GatewayKeys.appleWithoutState.name,
                         problem:
-                            "must hold client=app-url, each client once and its URL one of \(GatewayKeys.appURLs.name)"
+                            "has \(quoted(item)), which is not client=app-url: each client once, and its URL one of \(GatewayKeys.appURLs.name)"
                     )
                 )
                 continue
@@ -95,13 +95,13 @@ extension GatewaySettings {
     /// The pages of other origins that may call; nil for none.
     static func crossOrigin(_ configuration: Configuration, _ faults: inout [ConfigurationError]) -> CrossOrigin? {
         guard let origins = configuration[GatewayKeys.origins] else { return nil }
-        if !origins.allSatisfy(CrossOrigin.isOrigin) {
+        if let wrong = origins.first(where: { !CrossOrigin.isOrigin($0) }) {
             faults.append(
                 ConfigurationError(
                     key: GatewayKeys.origins.name,
                     problem:
-                        "must hold origins as browsers write them: scheme, host in lower case and a port that is not the "
-                        + "scheme's own, such as https://app.example.com; no path, and * is none"
+                        "has \(quoted(wrong)), which is no origin as browsers write it: scheme, host in lower case and a port that "
+                        + "is not the scheme's own, such as https://app.example.com; no path, and * is none"
                 )
             )
         }

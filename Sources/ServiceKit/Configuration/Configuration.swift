@@ -4,6 +4,8 @@
 public struct Configuration: Sendable {
     private let values: [String: any Sendable]
     private let given: Set<String>
+    /// The files that hold secrets, and folders of such, with the keys that name them.
+    let secretFiles: [ConfiguredSecretFile]
     /// What somebody should mend, each a line to log once at start: keys by former names; and variables of the environment
     /// that look like keys and are none, since a misspelt one is left without effect. The latter are no faults, since
     /// whatever starts the program may put names of its own there.
@@ -50,6 +52,15 @@ public struct Configuration: Sendable {
         faults += file.keys.sorted().compactMap(unknown.fault(inFile:))
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         self.values = values
+        secretFiles = keys.flatMap { key -> [ConfiguredSecretFile] in
+            let names = (key.kind == "secret" ? [key.name + ConfigurationNames.fileSuffix] : []) + [key.name]
+            return names.compactMap { name in
+                guard ConfiguredSecretFile.isNamed(by: name, kind: key.kind), let path = input.text(name) else {
+                    return nil
+                }
+                return ConfiguredSecretFile(key: name, path: path)
+            }
+        }
         let renamed = keys.flatMap { key in
             key.formerNames.filter { input.text($0) != nil }.map {
                 ConfigurationError(key: $0, problem: "is a former name: call it \(key.name)")

@@ -1,4 +1,5 @@
 import Glibc
+import RPC
 
 /// Asks an HTTP server for one path: the gateway's `healthcheck`, programs that wait for an HTTP server, and `vestibule status`.
 /// Blocks its thread for at most the time given for each step: connecting, sending, and each part of the response.
@@ -50,7 +51,10 @@ public enum HTTPProbe {
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
         var response: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(bytesMax, 65_536))
+        // One that gives a byte now and then must come to an end.
+        let deadline = Deadline.after(.milliseconds(timeout * 5))
         while response.count < bytesMax {
+            guard deadline.remaining > .zero else { return nil }
             let count = recv(descriptor, &chunk, min(chunk.count, bytesMax - response.count), 0)
             guard count >= 0 else { return nil }
             if count == 0 { break }

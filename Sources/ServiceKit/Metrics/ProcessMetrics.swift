@@ -14,6 +14,14 @@ struct ProcessMetrics: MetricsSource {
             help: "Always 1; its labels say what was built and how.",
             [([("program", program), ("version", ProgramVersion.current), ("mode", ProgramVersion.mode)], 1)]
         )
+        if let isSynchronized = SystemClock.isSynchronized {
+            text.single(
+                "vestibule_clock_synchronized",
+                .gauge,
+                help: "Whether the system says that NTP, or the like of it, keeps its clock right: 1 or 0.",
+                isSynchronized ? 1 : 0
+            )
+        }
         if let process = ProcessStatistics(own: Self.words("/proc/self/stat")) { write(process, to: &text) }
         if let count = Self.openFileCount() {
             text.single("process_open_fds", .gauge, help: "Open file descriptors.", Double(count))

@@ -16,6 +16,26 @@ public enum Program {
         await run(type, configurationPath: configurationPath) { try await $0.migrate() }
     }
 
+    /// Examines a program's configuration and what it names, as ``ProgramServer/examine(_:report:)`` does. With a key at fault nothing
+    /// else is examined, since what it names can't be known.
+    public static func examine<Server: ProgramServer>(
+        _ type: Server.Type,
+        configurationPath: String?,
+        report: (Finding) -> Void
+    ) async {
+        do throws(ConfigurationErrors) {
+            let configuration = try Configuration.load(
+                keys: type.configurationKeys,
+                program: type.programName,
+                path: configurationPath,
+                environment: ProcessInfo.processInfo.environment
+            )
+            await type.examine(configuration, report: report)
+        } catch {
+            for fault in error.faults { report(Finding(fault)) }
+        }
+    }
+
     /// Asks the program that runs with this configuration whether it can be used, as its ``ProgramServer/healthQuestion``
     /// says. Exits with 0 if it can, else 1.
     public static func healthcheck<Server: ProgramServer>(

@@ -14,11 +14,26 @@ public protocol ProgramServer: Sendable {
 
     /// Serves until SIGINT or SIGTERM, and returns after a graceful stop.
     func serve() async throws
+
+    /// Looks at everything that a valid configuration names: files, certificates, names, ports, and what the program depends
+    /// on. Reports each finding as it is found, and takes no longer than each step's time limit.
+    static func examine(_ configuration: Configuration, report: (Finding) -> Void) async
 }
 
 extension ProgramServer {
     /// By gRPC, as services are asked.
     public static var healthQuestion: HealthQuestion { .grpc }
+
+    /// What all programs have: files, names, ports and limits.
+    public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
+        await examineCommonParts(configuration, report: report)
+    }
+
+    /// The same, for a program that looks at more.
+    public static func examineCommonParts(_ configuration: Configuration, report: (Finding) -> Void) async {
+        let examination = Examination(program: programName, keys: configurationKeys, configuration: configuration)
+        await examination.run(report: report)
+    }
 }
 
 /// A program with tables of its own.

@@ -46,6 +46,9 @@ public struct ProgramStatus: Sendable, Hashable {
             .reduce(0, +)
     }
 
+    /// Since when identity's own keys are in their states.
+    static let keysSince = "vestibule_identity_own_keys_since_timestamp_seconds"
+
     /// When the first of its certificates ends, in seconds since 1970; nil without TLS.
     public var certificateEnd: Double? {
         reading?.all("vestibule_tls_certificate_expiry_timestamp_seconds").map(\.value).min()

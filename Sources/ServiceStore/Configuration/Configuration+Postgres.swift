@@ -3,9 +3,15 @@ import ServiceKit
 
 extension Configuration {
     /// Where the database is, and how it is reached.
-    public func postgres(user: String, password: String?, database: String, applicationName: String)
-        -> PostgresConfiguration
-    {
+    ///
+    /// - Parameter settings: the names of the keys that the rest comes from, for the words about a connection that fails.
+    public func postgres(
+        user: String,
+        password: String?,
+        database: String,
+        applicationName: String,
+        settings: DatabaseSettings
+    ) -> PostgresConfiguration {
         var postgres = PostgresConfiguration(
             host: self[SharedKeys.databaseHost],
             port: self[SharedKeys.databasePort],
@@ -15,6 +21,8 @@ extension Configuration {
             applicationName: applicationName
         )
         postgres.tls = databaseTLS
+        postgres.advice = { settings.advice($0) }
+        postgres.directAdvice = { settings.direct.advice($0) }
         postgres.pooler =
             switch self[SharedKeys.databasePooler] {
             case .none: .none

@@ -26,6 +26,17 @@ struct Exposure {
             + "port reads and changes everything (\(keys.insecure.name))"
     }
 
+    /// The warning as the doctor reports it.
+    var finding: Finding? {
+        guard !missing.isEmpty, configuration[keys.insecure] else { return nil }
+        return Finding(
+            .warning,
+            keys.insecure.name,
+            "is true: anyone who reaches \(configuration[keys.listen]) reads and changes everything",
+            mend: "give \(missing.joined(separator: ", ")) instead"
+        )
+    }
+
     /// The keys of what a port that others reach must have, and this one lacks.
     private var missing: [String] {
         guard !configuration[keys.listen].isLoopback else { return [] }

@@ -15,7 +15,7 @@ struct ReadinessProbe: Sendable {
 
     /// Probes until the task is cancelled.
     ///
-    /// - Throws: `DatabaseFault.clock`, with which the program must not start.
+    /// - Throws: `DatabaseFault.clock` and `MigrationError`, with which the program must not start.
     func run() async throws {
         var wasReady: Bool?
         var told: Logger.Message?
@@ -23,7 +23,10 @@ struct ReadinessProbe: Sendable {
             var problem: (any Error)?
             do { try await check() } catch { problem = error }
             if Task.isCancelled { return }
-            if case .clock? = problem as? DatabaseFault, let problem { throw problem }
+            if let problem {
+                if case .clock? = problem as? DatabaseFault { throw problem }
+                if problem is MigrationError { throw problem }
+            }
             let isReady = problem == nil
             health.setReady(isReady)
             if let problem {
@@ -43,7 +46,6 @@ struct ReadinessProbe: Sendable {
 
     private static func message(_ problem: any Error) -> Logger.Message {
         switch problem {
-        case is MigrationError: "not ready: the schema is not the one that this program needs"
         case is DatabaseFault: "not ready: the database takes no writes"
         default: "not ready: the database does not answer"
         }

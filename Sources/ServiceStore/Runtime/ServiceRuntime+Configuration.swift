@@ -56,21 +56,37 @@ extension ServiceRuntime {
 
     /// Where the database is, and who owns the schema.
     var migrationConfiguration: PostgresConfiguration {
-        var database = databaseConfiguration(connectionsPerLoop: 1)
-        if let owner = configuration[keys.databaseOwner] {
-            database.user = owner
-            database.password = configuration[keys.databaseOwnerPassword]?.text
-        }
-        return database
+        guard let owner = configuration[keys.databaseOwner] else { return databaseConfiguration(connectionsPerLoop: 1) }
+        return databaseConfiguration(
+            user: owner,
+            password: configuration[keys.databaseOwnerPassword],
+            settings: DatabaseSettings(ownerOf: keys),
+            connectionsPerLoop: 1
+        )
     }
 
     /// Where the database is and as whom.
     func databaseConfiguration(connectionsPerLoop: Int) -> PostgresConfiguration {
-        var database = configuration.postgres(
+        databaseConfiguration(
             user: configuration[keys.databaseUser],
-            password: configuration[keys.databasePassword]?.text,
+            password: configuration[keys.databasePassword],
+            settings: DatabaseSettings(keys),
+            connectionsPerLoop: connectionsPerLoop
+        )
+    }
+
+    private func databaseConfiguration(
+        user: String,
+        password: Secret?,
+        settings: DatabaseSettings,
+        connectionsPerLoop: Int
+    ) -> PostgresConfiguration {
+        var database = configuration.postgres(
+            user: user,
+            password: password?.text,
             database: configuration[SharedKeys.databaseName],
-            applicationName: "vestibule-\(keys.program)"
+            applicationName: "vestibule-\(keys.program)",
+            settings: settings
         )
         database.searchPath = configuration[keys.databaseSchema]
         database.connectionsPerLoop = connectionsPerLoop

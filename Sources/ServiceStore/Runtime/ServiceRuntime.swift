@@ -104,6 +104,7 @@ public struct ServiceRuntime: Sendable {
         try await withEventLoopGroup(loopCount: SharedKeys.loopCount(configuration), name: keys.program) { group in
             let environment = environment(group, logger)
             if configuration[keys.migrate] { try await migrate() }
+            try await requireSchema(environment.database)
             let parts = try await build(environment)
             let (router, health) = try router(parts, environment, crashes)
             let server = RPCServer(
@@ -138,6 +139,7 @@ public struct ServiceRuntime: Sendable {
             // Told to stop from the last to the first, each when the one behind it has ended.
             let services: [any Service] =
                 exporters + [environment.database] + environment.channels.channels + [metrics]
+                + storageMetrics(environment)
                 + [reread(parts, environment, server, reloads), readinessProbe(environment, health)]
                 + parts.background.map { LoopService(service: $0, loop: group.next()) } + [serving]
             try await run(services, until: stop)
@@ -234,13 +236,33 @@ public struct ServiceRuntime: Sendable {
         }
     }
 
+    /// Whether the tables are those that this program needs, before anything uses them. A database that doesn't answer yet is
+    /// asked again when it does, by the readiness probe.
+    ///
+    /// - Throws: `MigrationError` that says what is wrong.
+    private func requireSchema(_ database: PostgresClient) async throws {
+        do {
+            try await schemaCheck.run(on: database, deadline: .after(.seconds(2)))
+        } catch is PostgresError {}
+    }
+
+    /// A check of the tables.
+    var schemaCheck: SchemaCheck { SchemaCheck(migrations, schema: configuration[keys.databaseSchema]) }
+
+    private func storageMetrics(_ environment: ServiceEnvironment) -> [any Service] {
+        guard environment.isMeasured else { return [] }
+        let storage = DatabaseStorageMetrics(environment.database, logger: environment.logger)
+        environment.metrics.add(storage)
+        return [BackgroundWork { await storage.watch() }]
+    }
+
     private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {
         let database = environment.database
         let watch = DatabaseWatch(database, logger: environment.logger) {
             Int64(Date().timeIntervalSince1970 * 1000)
         }
         environment.metrics.add(watch)
-        let schema = SchemaCheck(migrations, schema: configuration[keys.databaseSchema])
+        let schema = schemaCheck
         // Asked for until it is so: nobody takes migrations back while a program runs.
         let hasSchema = Mutex(migrations.isEmpty)
         let probe = ReadinessProbe(health: health, logger: environment.logger) {

@@ -26,6 +26,26 @@ struct FileBytesTests {
         }
     }
 
+    @Test func `A pipe is read to its end, and one that nothing is written to is given up`() throws {
+        try withFolder { folder throws in
+            let path = folder + "/pipe"
+            let isMade = mkfifo(path, 0o600) == 0
+            #expect(isMade)
+            let error = #expect(throws: FileError.self) { _ = try FileBytes.read(path, bytesMax: 10) }
+            #expect(error?.description == "is a pipe that nothing is written to")
+            Thread.detachNewThread {
+                let writer = open(path, O_WRONLY)
+                for byte: UInt8 in [1, 2, 3] {
+                    _ = withUnsafeBytes(of: byte) { write(writer, $0.baseAddress, 1) }
+                    usleep(20_000)
+                }
+                close(writer)
+            }
+            let bytes = try FileBytes.read(path, bytesMax: 10)
+            #expect(bytes == [1, 2, 3])
+        }
+    }
+
     @Test func `A file that another makes meanwhile is left alone`() throws {
         try withFolder { folder in
             let path = folder + "/secret"

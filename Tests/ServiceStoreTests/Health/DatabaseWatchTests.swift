@@ -113,6 +113,15 @@ struct DatabaseWatchTests {
         }
     }
 
+    @Test func `A plain role reads what the database keeps, and for whom`() async throws {
+        try await withDatabase { _, database in
+            let storage = try await DatabaseStorage.read(from: database, deadline: .after(.seconds(60)))
+            #expect(storage.sizeBytes > 1_000_000)
+            #expect(storage.standbyCount == 0 && storage.standbyLagBytes == nil && storage.archivingFails == nil)
+            #expect(storage.slots.isEmpty)
+        }
+    }
+
     @Test func `A call that met a full disk says so`() {
         let error = RPCError(database: .server(.init(state: .diskFull, message: "could not extend file")))
         #expect(error.code == .unavailable)

@@ -1,5 +1,6 @@
 import API
 import Logging
+import Postgres
 import ServiceKit
 import Synchronization
 import TestWaits
@@ -29,5 +30,18 @@ struct ReadinessProbeTests {
             }
             tasks.cancelAll()
         }
+    }
+
+    @Test func `A database that answers late and lacks the tables ends the program`() async throws {
+        struct Away: Error {}
+        let answers = Mutex<[any Error]>([Away(), MigrationError.behind(number: 3, name: "third")])
+        let probe = ReadinessProbe(
+            interval: .milliseconds(1),
+            health: HealthService(services: [service]),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) {
+            throw answers.withLock { $0.removeFirst() }
+        }
+        await #expect(throws: MigrationError.behind(number: 3, name: "third")) { try await probe.run() }
     }
 }

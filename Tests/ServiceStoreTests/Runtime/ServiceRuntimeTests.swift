@@ -138,20 +138,23 @@ struct ServiceRuntimeTests {
     @Test(.timeLimit(.minutes(5)))
     func `A schema that is too old, or was changed, is not served; a newer one is`() async throws {
         let values = try await databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
-        try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
-            // Its database always answers; readiness is checked each second.
-            for _ in 0..<3 {
-                #expect(await HealthProbe.check(address: address, timeout: .seconds(1)) == false)
-                try await Task.sleep(for: .milliseconds(700))
-            }
-            // Migrated meanwhile, by a newer version.
-            var newer = try runtime(values)
-            newer = ServiceRuntime(
-                keys: newer.keys,
-                configuration: newer.configuration,
-                migrations: newer.migrations + [Migration(number: 2, name: "more", sql: "CREATE TABLE more (n int)")]
-            )
-            try await newer.migrate()
+        // It ends at once, and before its parts are made.
+        await #expect(throws: MigrationError.behind(number: 1, name: "things")) {
+            try await serving(
+                values,
+                parts: ServiceParts(services: [SlowService()]),
+                onEnvironment: { _ in Issue.record("the parts of a service without its tables were made") }
+            ) { _, _ in }
+        }
+        // Migrated meanwhile, by a newer version.
+        var newer = try runtime(values)
+        newer = ServiceRuntime(
+            keys: newer.keys,
+            configuration: newer.configuration,
+            migrations: newer.migrations + [Migration(number: 2, name: "more", sql: "CREATE TABLE more (n int)")]
+        )
+        try await newer.migrate()
+        try await serving(values, parts: ServiceParts(services: [SlowService()])) { address, _ in
             try await eventually { await HealthProbe.check(address: address, timeout: .seconds(1)) }
         }
         // The older version also starts where it would have migrated.

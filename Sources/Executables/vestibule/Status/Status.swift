@@ -57,7 +57,7 @@ struct Status: ParsableCommand {
     var json = false
 
     func run() throws {
-        let targets = targets()
+        let targets = target.isEmpty ? Self.targets(path: file.path) : target
         guard !targets.isEmpty else {
             Program.end(
                 "vestibule status: no addresses: give --target identity=HOST:PORT, or VESTIBULE_IDENTITY_METRICS_LISTEN and so on",
@@ -73,28 +73,42 @@ struct Status: ParsableCommand {
             if watch {
                 sleep(2)
             } else {
-                Program.end(nil, code: table.findings.contains { $0.severity == .failure } ? 1 : 0)
+                Program.end(nil, code: table.findings.hasFailure ? 1 : 0)
             }
         } while true
     }
 
-    /// In the order of calls.
-    private func targets() -> [Target] {
-        guard target.isEmpty else { return target }
-        let configuration = Program.configuration(keys: Self.keys, program: "status", path: file.path)
-        return Self.programs.compactMap { program in
+    /// The addresses that are configured, in the order of calls.
+    ///
+    /// - Parameter isQuiet: whether faults of the configuration are somebody else's to report; there are no addresses then.
+    static func targets(path: String?, isQuiet: Bool = false) -> [Target] {
+        let configuration: Configuration
+        if isQuiet {
+            let environment = ProcessInfo.processInfo.environment
+            guard let found = try? Configuration.load(only: keys, path: path, environment: environment) else {
+                return []
+            }
+            configuration = found
+        } else {
+            configuration = Program.configuration(keys: keys, program: "status", path: path)
+        }
+        return programs.compactMap { program in
             configuration[SharedKeys.metricsListen(program: program)].map {
                 Target(program: program, address: $0.reachable)
             }
         }
     }
 
-    /// Asks all at once, so that several that don't answer take no longer than one.
     private static func table(_ targets: [Target]) -> StatusTable {
+        StatusTable(programs: statuses(targets), now: Date().timeIntervalSince1970)
+    }
+
+    /// What the programs say. Asks all at once, so that several that don't answer take no longer than one.
+    static func statuses(_ targets: [Target]) -> [ProgramStatus] {
         let replicas = targets.flatMap { target in
             HTTPProbe.addresses(of: target.address).map { Target(program: target.program, address: $0) }
         }
-        let programs = concurrentMap(replicas) { replica in
+        return concurrentMap(replicas) { replica in
             let text = HTTPProbe.body(
                 address: replica.address,
                 path: "/metrics",
@@ -107,12 +121,10 @@ struct Status: ParsableCommand {
                 reading: text.map(MetricsReading.init)
             )
         }
-        let now = Date().timeIntervalSince1970
-        return StatusTable(programs: programs, findings: StatusFinding.findings(programs, now: now), now: now)
     }
 
     /// On a thread each, since the closure blocks.
-    private static func concurrentMap<Element: Sendable, Result: Sendable>(
+    static func concurrentMap<Element: Sendable, Result: Sendable>(
         _ list: [Element],
         _ transform: @escaping @Sendable (Element) -> Result
     ) -> [Result] {

@@ -35,20 +35,14 @@ struct StatusJSON: Encodable {
         }
     }
 
-    private struct Finding: Encodable {
-        let severity: String
-        let subject: String
-        let text: String
-    }
-
     private let programs: [Program]
+    private let system: SystemStatus
     private let findings: [Finding]
 
     init(_ table: StatusTable) {
         programs = table.programs.map(Program.init)
-        findings = table.findings.map {
-            Finding(severity: $0.severity.rawValue, subject: $0.subject, text: $0.text)
-        }
+        system = table.system
+        findings = table.findings
     }
 
     /// The line.

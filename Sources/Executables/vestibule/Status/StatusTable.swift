@@ -3,9 +3,17 @@ import ServiceKit
 /// The status of a system as one screen of text.
 struct StatusTable {
     let programs: [ProgramStatus]
-    let findings: [StatusFinding]
+    let system: SystemStatus
+    let findings: [Finding]
     /// In seconds since 1970.
     let now: Double
+
+    init(programs: [ProgramStatus], now: Double) {
+        self.programs = programs
+        self.now = now
+        system = SystemStatus(programs, now: now)
+        findings = Finding.findings(programs, now: now)
+    }
 
     var text: String {
         let rows = [Self.titles] + programs.map(row)
@@ -14,13 +22,62 @@ struct StatusTable {
             zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
                 .trimmingSuffix(" ")
         }
-        let found = findings.map { "\($0.severity.rawValue): \($0.subject.printable) \($0.text.printable)" }
-        return (lines + [""] + (found.isEmpty ? ["Nothing needs attention."] : found)).joined(separator: "\n")
+        let found = findings.isEmpty ? ["Nothing needs attention."] : findings.map(\.line)
+        return (lines + [""] + shared + [""] + found).joined(separator: "\n")
     }
 
     private static let titles = [
         "PROGRAM", "ADDRESS", "VERSION", "READY", "UP", "CALLS", "FAILED", "DATABASE", "MEMORY", "CERTIFICATE",
     ]
+
+    /// What the programs share, in lines.
+    private var shared: [String] {
+        let keys = system.keyAgeSeconds.sorted { $0.key < $1.key }.map { "\($0.key) \(Self.span($0.value))" }
+        let work = system.work.map { queue in
+            let parked = queue.parked > 0 ? ", \(Int(queue.parked)) parked" : ""
+            return "\(queue.name): \(Int(queue.waiting)) waiting, oldest \(Self.span(queue.oldestAgeSeconds))\(parked)"
+        }
+        let lines = [
+            ("database", database), ("keys", keys), ("work", work.isEmpty ? ["nothing waits"] : work),
+            ("clocks", clocks),
+        ]
+        return lines.filter { !$0.1.isEmpty }.map { title, parts in
+            title + String(repeating: " ", count: 10 - title.count) + parts.joined(separator: ", ").printable
+        }
+    }
+
+    private var database: [String] {
+        let database = system.database
+        var parts = database.timeline.map { ["timeline \(Int($0))"] } ?? []
+        if let size = database.sizeBytes { parts.append(Self.size(size)) }
+        if let standbys = database.standbys {
+            let lag = database.standbyLagBytes.map { " (\(Self.size($0)) behind)" } ?? ""
+            parts.append("standbys \(Int(standbys))\(lag)")
+        }
+        for (slot, bytes) in database.slotWALBytes.sorted(by: { $0.key < $1.key }) {
+            parts.append("slot \(slot) keeps \(Self.size(bytes))")
+        }
+        if let fails = database.archivingFails { parts.append(fails ? "archiving FAILS" : "archiving works") }
+        return parts + ["writes refused \(Int(database.refusedWrites))"]
+    }
+
+    private var clocks: [String] {
+        let offset = system.database.clockOffsetSeconds.map { offset in
+            // Tenths, since half of a round trip is the measurement's own error.
+            let tenths = Int((abs(offset) * 10).rounded())
+            return "PostgreSQL's differs by \(tenths / 10).\(tenths % 10) s"
+        }
+        return [offset, system.clocksSynchronized.map { $0 ? "NTP is in step" : "NTP is not in step" }].compactMap(
+            \.self
+        )
+    }
+
+    /// Bytes in a unit that leaves up to three digits.
+    static func size(_ bytes: Double) -> String {
+        let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")]
+        let (unit, name) = units.first { bytes >= $0.0 } ?? (1, "B")
+        return "\(Int(bytes / unit)) \(name)"
+    }
 
     private func row(_ program: ProgramStatus) -> [String] {
         guard program.reading != nil else {

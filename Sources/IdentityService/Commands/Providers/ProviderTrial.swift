@@ -2,6 +2,7 @@ import IdentityDomain
 import JOSE
 import Models
 import OutgoingHTTP
+import RPCTransport
 import ServiceKit
 
 /// Tries what is configured of a provider against the provider itself: that its keys can be fetched, and that it takes the credentials of
@@ -35,6 +36,37 @@ struct ProviderTrial {
             findings.append(await credential(of: client))
         }
         return findings
+    }
+
+    /// What keeps sign-ins with the configured providers from being verified: each provider's keys are fetched, with the time limit of a
+    /// sign-in. A provider that can't be read is a fault of the settings, which is reported with them.
+    static func findings(_ configuration: Configuration) async -> [ServiceKit.Finding] {
+        let providers = ProviderSettings(configuration).providers
+        guard !providers.isEmpty else { return [] }
+        let found: [(String, Finding)]? = try? await withEventLoopGroup(loopCount: 1, name: "doctor") { group in
+            let http = HTTPSClient(
+                userAgent: "vestibule-identity",
+                group: group,
+                trust: .system(),
+                proxies: IdentityKeys.proxies(configuration)
+            )
+            return await withTaskGroup(of: (String, Finding).self) { tasks in
+                for provider in providers {
+                    let trial = ProviderTrial(provider: provider, http: http, clock: .system, redirectURI: "")
+                    tasks.addTask { (trial.name, await trial.keys()) }
+                }
+                return await tasks.reduce(into: []) { $0.append($1) }
+            }
+        }
+        let key = IdentityKeys.providersFile.name
+        return (found ?? []).sorted { $0.0 < $1.0 }.filter(\.1.isFault).map { _, finding in
+            ServiceKit.Finding(
+                .failure,
+                configuration.isGiven(key) ? key : IdentityKeys.providers.name,
+                "has a provider whose tokens can't be verified: \(finding.text)",
+                mend: "let identity reach it, by a proxy (HTTPS_PROXY) if need be"
+            )
+        }
     }
 
     private var name: String { provider.policy.name.value }

@@ -58,12 +58,12 @@ public struct ServicePortKeys: Sendable {
         if !configuration[connect] {
             faults.append(ConfigurationError(key: origins.name, problem: "needs \(connect.name)=true"))
         }
-        if !listed.allSatisfy(Self.isOrigin) {
+        if let wrong = listed.first(where: { !Self.isOrigin($0) }) {
             faults.append(
                 ConfigurationError(
                     key: origins.name,
                     problem:
-                        "must hold origins as browsers write them, such as http://localhost:3000: no path, and * is none"
+                        "has \(quoted(wrong)), which is no origin as browsers write it, such as http://localhost:3000: no path, and * is none"
                 )
             )
         }

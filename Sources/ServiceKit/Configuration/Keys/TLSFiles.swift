@@ -29,6 +29,11 @@ enum TLSFiles {
     }
 
     private static func fault(_ key: ConfigurationKey<String?>, _ files: TLSConfiguration) -> ConfigurationError? {
+        let paths = [files.certificateChainFile, files.privateKeyFile, files.authoritiesFile].compactMap(\.self)
+        if let pipe = paths.first(where: FileBytes.isPipe) {
+            let problem = "names \(pipe), which is a pipe: it must be a file, since it is read more than once"
+            return ConfigurationError(key: key.name, problem: problem)
+        }
         do {
             try files.check()
             return nil

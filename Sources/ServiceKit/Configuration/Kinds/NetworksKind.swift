@@ -14,11 +14,15 @@ extension ConfigurationKey where Value == [IPNetwork] {
             guard let text = input.text(name) else { return [] }
             var networks: [IPNetwork] = []
             for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let network = IPNetwork(String(piece.trimmingSpaces)), networks.count < networksMax else {
+                let item = String(piece.trimmingSpaces)
+                guard let network = IPNetwork(item) else {
                     throw ConfigurationProblem(
-                        "must be at most \(networksMax) networks such as 10.0.0.0/8 or 2001:db8::/32, with commas "
-                            + "between and no bits set after the prefix"
+                        "has \(quoted(item)), which is no network such as 10.0.0.0/8 or 2001:db8::/32: no bits may be "
+                            + "set after the prefix"
                     )
+                }
+                guard networks.count < networksMax else {
+                    throw ConfigurationProblem("has more than \(networksMax) networks")
                 }
                 networks.append(network)
             }

@@ -156,11 +156,12 @@ extension ConfigurationKey where Value == AddressList {
     public static func addresses(_ name: String, default: String? = nil, help: String) -> ConfigurationKey {
         ConfigurationKey(name, kind: "host:port, comma between several", defaultText: `default`, help: help) {
             (text) throws(ConfigurationProblem) in
+            let items = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmingSpaces) }
+            if let wrong = items.first(where: { HostPort($0) == nil }) {
+                throw ConfigurationProblem("has \(quoted(wrong)), which is no address such as 127.0.0.1:7001")
+            }
             guard let addresses = AddressList(text) else {
-                throw ConfigurationProblem(
-                    "must be an address such as 127.0.0.1:7001, or up to \(AddressList.countMax) with commas between, "
-                        + "not \(quoted(text))"
-                )
+                throw ConfigurationProblem("has more than \(AddressList.countMax) addresses")
             }
             return addresses
         }
@@ -182,7 +183,12 @@ extension ConfigurationKey where Value == [String] {
             help: help
         ) { (text) throws(ConfigurationProblem) in
             let items = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmingSpaces) }
-            guard items.allSatisfy({ !$0.isEmpty }) else { throw ConfigurationProblem("has an empty item") }
+            if let place = items.firstIndex(of: "") {
+                let neighbour =
+                    place > 0
+                    ? " after \(quoted(items[place - 1]))" : " before \(quoted(items.first { !$0.isEmpty } ?? ""))"
+                throw ConfigurationProblem("has an empty item\(neighbour)")
+            }
             guard items.count <= countMax else { throw ConfigurationProblem("has more than \(countMax) items") }
             return items
         }
@@ -241,8 +247,8 @@ extension StringProtocol {
     }
 }
 
-/// A value as a fault shows it: quoted, without control characters, cut.
-func quoted(_ text: String) -> String {
+/// A value as a fault shows it: quoted, without control characters, cut. Of no secret.
+package func quoted(_ text: String) -> String {
     let shown = String(String.UnicodeScalarView(text.unicodeScalars.prefix(60).map { $0.value < 0x20 ? "?" : $0 }))
     return "\"\(shown)\(shown.unicodeScalars.count < text.unicodeScalars.count ? "…" : "")\""
 }

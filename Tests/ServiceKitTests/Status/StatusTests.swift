@@ -2,7 +2,7 @@ import Testing
 
 @testable import ServiceKit
 
-struct StatusFindingTests {
+struct StatusTests {
     private static let now = 1_800_000_000.0
     private static let well = """
         vestibule_build_info{program="identity",version="1.0.0",mode="release"} 1
@@ -19,6 +19,13 @@ struct StatusFindingTests {
         vestibule_rpc_server_calls_total{method="a",code="INTERNAL"} 2
         vestibule_rpc_server_calls_total{method="a",code="NOT_FOUND"} 4
         vestibule_tls_certificate_expiry_timestamp_seconds{use="server"} 1801000000
+        vestibule_clock_synchronized 1
+        vestibule_database_slot_wal_bytes{slot="away"} 1000000
+        vestibule_database_archiving_fails 0
+        vestibule_identity_webhooks_stopped{target="shop"} 0
+        vestibule_identity_own_keys_since_timestamp_seconds{kind="vault",state="current"} 1799000000
+        vestibule_identity_own_keys_since_timestamp_seconds{kind="vault",state="next"} 1799990000
+        vestibule_identity_own_keys_since_timestamp_seconds{kind="vault",state="retired"} 1
         """
 
     private func status(_ text: String?, program: String = "identity") -> ProgramStatus {
@@ -29,8 +36,8 @@ struct StatusFindingTests {
         )
     }
 
-    private func findings(_ text: String?) -> [StatusFinding] {
-        StatusFinding.findings([status(text)], now: Self.now)
+    private func findings(_ text: String?) -> [Finding] {
+        Finding.findings([status(text)], now: Self.now)
     }
 
     @Test func `A program that is well has no findings`() throws {
@@ -52,17 +59,27 @@ struct StatusFindingTests {
         #expect(calls.all == 4 && calls.failed == 1)
     }
 
-    @Test(arguments: [
-        ("vestibule_ready 1", "vestibule_ready 0", StatusFinding.Severity.failure, "is not ready"),
+    private static let faults: [(String, String, Finding.Severity, String)] = [
+        ("vestibule_ready 1", "vestibule_ready 0", .failure, "is not ready"),
         ("-4.5", "-5.5", .failure, "differ by 6 s"),
         ("{reason=\"disk_full\"} 0", "{reason=\"disk_full\"} 3", .warning, "refused 3 writes"),
         ("parked{queue=\"events\"} 0", "parked{queue=\"events\"} 2", .warning, "vestibule work list --queue events"),
         ("seconds{queue=\"events\"} 12", "seconds{queue=\"events\"} 301", .warning, "waits for 301 s"),
+        ("synchronized 1", "synchronized 0", .warning, "no NTP"),
+        ("{slot=\"away\"} 1000000", "{slot=\"away\"} 5000000000", .warning, "pg_drop_replication_slot('away')"),
+        ("archiving_fails 0", "archiving_fails 1", .warning, "can't archive"),
+        ("{target=\"shop\"} 0", "{target=\"shop\"} 1", .warning, "the webhook shop"),
+        (
+            "state=\"current\"} 1799000000", "state=\"current\"} 1791600000", .warning,
+            "vault key has been in use for 97 days"
+        ),
+        ("state=\"next\"} 1799990000", "state=\"next\"} 1799800000", .warning, "stopped 2 days ago"),
         ("1801000000", "1800500000", .warning, "ends in 5 days"),
         ("1801000000", "1799999999", .failure, "has ended"),
-    ])
-    func `Each fault is found`(healthy: String, faulty: String, severity: StatusFinding.Severity, words: String) throws
-    {
+    ]
+
+    @Test(arguments: faults)
+    func `Each fault is found`(healthy: String, faulty: String, severity: Finding.Severity, words: String) throws {
         let text = Self.well.replacing(healthy, with: faulty)
         #expect(text != Self.well)
         let found = findings(text)
@@ -80,7 +97,7 @@ struct StatusFindingTests {
 
     @Test func `A program that doesn't answer comes first`() {
         let parked = Self.well.replacing("parked{queue=\"events\"} 0", with: "parked{queue=\"events\"} 2")
-        let found = StatusFinding.findings([status(parked), status(nil, program: "profile")], now: Self.now)
+        let found = Finding.findings([status(parked), status(nil, program: "profile")], now: Self.now)
         #expect(found.map(\.severity) == [.failure, .warning])
         #expect(found[0].subject == "profile at 127.0.0.2:7001")
         #expect(found[0].text.contains("VESTIBULE_PROFILE_METRICS_LISTEN"))
@@ -88,7 +105,39 @@ struct StatusFindingTests {
 
     @Test func `Two versions are noticed`() {
         let other = Self.well.replacing("version=\"1.0.0\"", with: "version=\"1.1.0\"")
-        let found = StatusFinding.findings([status(Self.well), status(other)], now: Self.now)
+        let found = Finding.findings([status(Self.well), status(other)], now: Self.now)
         #expect(found.map(\.text) == ["several versions run: 1.0.0, 1.1.0; finish the upgrade, or go back"])
+    }
+
+    @Test func `What several programs say of one PostgreSQL is one finding`() {
+        let text = Self.well.replacing("archiving_fails 0", with: "archiving_fails 1")
+            .replacing("synchronized 1", with: "synchronized 0")
+        let found = Finding.findings([status(text), status(text, program: "profile")], now: Self.now)
+        #expect(found.map(\.subject) == ["identity at 127.0.0.2:7001, profile at 127.0.0.2:7001", "PostgreSQL"])
+    }
+
+    @Test func `What the programs share is summed up`() {
+        let other = """
+            vestibule_database_timeline 3
+            vestibule_database_size_bytes 12000000
+            vestibule_database_standbys 2
+            vestibule_database_standby_lag_bytes 4096
+            vestibule_database_clock_offset_seconds -0.25
+            vestibule_clock_synchronized 0
+            vestibule_postgres_refused_writes_total{reason="read_only"} 4
+            vestibule_work_waiting{queue="phone_events"} 3
+            vestibule_work_oldest_age_seconds{queue="phone_events"} 61
+            vestibule_work_parked{queue="phone_events"} 0
+            """
+        let system = SystemStatus([status(Self.well), status(other), status(nil)], now: Self.now)
+        #expect(system.database.timeline == 3 && system.database.sizeBytes == 12_000_000)
+        #expect(system.database.standbys == 2 && system.database.standbyLagBytes == 4096)
+        #expect(system.database.slotWALBytes == ["away": 1_000_000] && system.database.archivingFails == false)
+        #expect(system.database.clockOffsetSeconds == -4.5 && system.database.refusedWrites == 4)
+        #expect(system.keyAgeSeconds == ["vault": 1_000_000])
+        #expect(system.work.map(\.name) == ["phone_events"] && system.work.first?.oldestAgeSeconds == 61)
+        #expect(system.clocksSynchronized == false)
+        let nothing = SystemStatus([], now: Self.now)
+        #expect(nothing.database.timeline == nil && nothing.work.isEmpty && nothing.clocksSynchronized == nil)
     }
 }
