@@ -15,7 +15,7 @@ struct VestibuleCommand: AsyncParsableCommand {
         subcommands: [
             Run.self, RunDemo.self, RunLoad.self, Check.self, Clients.self, Providers.self, Sessions.self, Work.self,
             Account.self,
-            Status.self, BackupCommand.self, Restore.self, Rehearse.self, Upgrade.self,
+            Status.self, ConsoleCommand.self, BackupCommand.self, Restore.self, Rehearse.self, Upgrade.self,
             AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self, CleanData.self,
         ]
     )

@@ -317,7 +317,8 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + proof.all + PhonePolicy.keys + Guests.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, operators, operatorConsoles, inactivity, sessionLifetime, sessionsMax,
+            singleTokenLifetime, refreshGrace, gateways, operators, operatorConsoles, inactivity, sessionLifetime,
+            sessionsMax,
             recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
             phoneAssertionsFile, clientsFile, unprovenLogins,
             providers, providersFile,

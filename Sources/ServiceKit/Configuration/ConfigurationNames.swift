@@ -14,11 +14,13 @@ public enum ConfigurationNames {
     /// The programs that have keys of their own, which begin with the program's name.
     static let programs = [
         "identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load", "operator", "backup",
+        "console",
     ]
 
     /// Names that no program reads, but the scripts that build, start and test them.
     static let tools: Set = [
         "VESTIBULE_BACKUP_LOG_KEPT", "VESTIBULE_BASE_IMAGE", "VESTIBULE_BINARIES", "VESTIBULE_COMPOSE_FILES",
+        "VESTIBULE_CONSOLE_PUBLISH",
         "VESTIBULE_DATABASE_VOLUME", "VESTIBULE_FILES", "VESTIBULE_IMAGE_PREFIX", "VESTIBULE_INTEROP_IDENTITY",
         "VESTIBULE_INTEROP_REQUIRED", "VESTIBULE_POSTGRES_IMAGE", "VESTIBULE_PROGRAMS", "VESTIBULE_PUBLISH",
         "VESTIBULE_PULL_POLICY", "VESTIBULE_RESOLVE", "VESTIBULE_RUN_POSTGRES", "VESTIBULE_SECRETS",

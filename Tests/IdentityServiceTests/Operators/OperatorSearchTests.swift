@@ -57,7 +57,10 @@ struct OperatorSearchTests {
             #expect(ids(try await operators.find(.sessionID(session.sessionID))) == [maria])
             #expect(ids(try await operators.find(.sessionID(Self.nobody))).isEmpty)
             #expect(ids(try await operators.find(.deviceName("maria's IPHONE"))) == [maria])
-            #expect(ids(try await operators.find(.deviceName("iphone"))) == [jose, ana], "the whole name, oldest first")
+            #expect(
+                ids(try await operators.find(.deviceName("iphone"))) == [jose, ana],
+                "the whole name, oldest first"
+            )
             #expect(ids(try await operators.find(.deviceName("maria"))).isEmpty)
             let apple = OperatorV1.ProviderIdentity.with { ($0.provider, $0.subject) = ("apple", "002.person") }
             #expect(ids(try await operators.find(.providerIdentity(apple))) == [jose])
@@ -69,7 +72,8 @@ struct OperatorSearchTests {
         }
     }
 
-    @Test func `Of a device's name that many sessions have, the newest count, and the answer says that there may be more`()
+    @Test
+    func `Of a device's name that many sessions have, the newest count, and the answer says that there may be more`()
         async throws
     {
         try await TestService.run { service in
@@ -101,7 +105,8 @@ struct OperatorSearchTests {
             let term = try #require(found.auditTerms.first)
             #expect(term.count == 32 && again.auditTerms == found.auditTerms)
             #expect(other.auditTerms != found.auditTerms && name.auditTerms != found.auditTerms)
-            let text = "SELECT (details - 'operator')::text FROM security_events WHERE details->>'term' = '\(term)' ORDER BY event_id"
+            let text =
+                "SELECT (details - 'operator')::text FROM security_events WHERE details->>'term' = '\(term)' ORDER BY event_id"
             #expect(
                 Set(try await service.words(text))
                     == [

@@ -28,7 +28,9 @@ extension Account {
 
         func validate() throws {
             guard (who == nil ? 0 : 1) + key.given.count == 1 else {
-                throw ValidationError("name one account, or one of --username, --name, --device, --provider, --imported")
+                throw ValidationError(
+                    "name one account, or one of --username, --name, --device, --provider, --imported"
+                )
             }
             try key.check()
         }

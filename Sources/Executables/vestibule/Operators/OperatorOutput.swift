@@ -38,7 +38,9 @@ extension OperatorV1.OperatorIdentity {
 extension OperatorV1.ListedAccount {
     /// For people.
     var line: String {
-        var words = [createdAtMs.time, userID, "\(accountNumber)", providers.isEmpty ? "-" : providers.joined(separator: ",")]
+        var words = [
+            createdAtMs.time, userID, "\(accountNumber)", providers.isEmpty ? "-" : providers.joined(separator: ","),
+        ]
         if hasBlock { words.append("blocked:\(block.reason)") }
         if isImported { words.append("imported") }
         if isGuest { words.append("guest") }

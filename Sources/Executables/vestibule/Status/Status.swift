@@ -1,10 +1,8 @@
 import ArgumentParser
-import Dispatch
 import Foundation
 import LocalStack
 import ServiceCommands
 import ServiceKit
-import Synchronization
 
 /// `vestibule status`: one screen about a running system.
 struct Status: ParsableCommand {
@@ -25,8 +23,6 @@ struct Status: ParsableCommand {
     private static let keys: [any AnyConfigurationKey] = programs.map { SharedKeys.metricsListen(program: $0) }
     /// Time for each step of a request to a program.
     private static let timeoutMilliseconds = 2000
-    /// More than any program has.
-    private static let metricsBytesMax = 8 << 20
 
     /// Where the metrics of a program are.
     struct Target: ExpressibleByArgument, Sendable {
@@ -89,45 +85,13 @@ struct Status: ParsableCommand {
         }
     }
 
-    /// Asks all at once, so that several that don't answer take no longer than one.
     private static func table(_ targets: [Target]) -> StatusTable {
-        let replicas = targets.flatMap { target in
-            HTTPProbe.addresses(of: target.address).map { Target(program: target.program, address: $0) }
-        }
-        let programs = concurrentMap(replicas) { replica in
-            let text = HTTPProbe.body(
-                address: replica.address,
-                path: "/metrics",
-                timeoutMilliseconds: timeoutMilliseconds,
-                bytesMax: metricsBytesMax
-            )
-            return ProgramStatus(
-                program: replica.program,
-                address: replica.address,
-                reading: text.map(MetricsReading.init)
-            )
-        }
+        let programs = MetricsTarget.readAll(
+            targets.map { MetricsTarget(program: $0.program, address: $0.address) },
+            timeoutMilliseconds: timeoutMilliseconds
+        )
         let now = Date().timeIntervalSince1970
         return StatusTable(programs: programs, findings: StatusFinding.findings(programs, now: now), now: now)
-    }
-
-    /// On a thread each, since the closure blocks.
-    private static func concurrentMap<Element: Sendable, Result: Sendable>(
-        _ list: [Element],
-        _ transform: @escaping @Sendable (Element) -> Result
-    ) -> [Result] {
-        let results = Mutex([Int: Result]())
-        let group = DispatchGroup()
-        for (index, element) in list.enumerated() {
-            group.enter()
-            Thread.detachNewThread {
-                let result = transform(element)
-                results.withLock { $0[index] = result }
-                group.leave()
-            }
-        }
-        group.wait()
-        return results.withLock { results in list.indices.compactMap { results[$0] } }
     }
 }
 
