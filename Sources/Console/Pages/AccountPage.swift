@@ -10,7 +10,8 @@ enum AccountPage {
     static let path = "/accounts/{id}"
     private static let openPath = "/accounts/{id}/open"
     private static let eventsPath = "/accounts/{id}/events"
-    private static let eventsShown: Int32 = 10
+    /// The events on the page itself, out of the newest of a page of the log.
+    private static let eventsShown = 10
     private static let eventsOfPage: Int32 = 100
 
     static func routes(_ console: Console) -> [Route] {
@@ -52,14 +53,18 @@ enum AccountPage {
         }
         let sessions = try await calls.client.listSessions(.with { $0.userID = id }, options: calls.options)
         let events = try await calls.client.listSecurityEvents(
-            .with { ($0.userID, $0.pageSize) = (id, eventsShown) },
+            .with { ($0.userID, $0.pageSize) = (id, eventsOfPage) },
             options: calls.options
         )
         // Invites may be down: the rest is shown.
         let groups = try? await calls.client.listGroups(.with { $0.userID = id }, options: calls.options)
         let view = AccountView(account: account, isOpen: !reason.isEmpty)
-        let log =
-            "\(EventsTable.html(events.events))<p><a href=\"\(address(id))/events\">Whole audit log</a></p>\n" as HTML
+        // Without what operators looked at, which each visit of this page adds to.
+        let changes = events.events.filter { $0.kind != "account_found" }.prefix(eventsShown)
+        let log: HTML = """
+            \(EventsTable.html(Array(changes)))<p><a href="\(address(id))/events">Whole audit log</a>, with what operators looked at</p>
+
+            """
         let content: HTML = """
             \(notice(visit))\(view.state)\(view.person)\(openForm(visit, account, isOpen: !reason.isEmpty))\
             \(ConsoleText.section("identities", "Identities", view.identities))\

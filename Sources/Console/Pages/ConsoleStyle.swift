@@ -1,19 +1,20 @@
 /// The look of what only the console has.
 enum ConsoleStyle {
     static let text = """
-        body.console { place-items: start center; align-content: start; }
+        body.console { place-items: start center; align-content: start; grid-template-columns: minmax(0, 1fr); }
         body.console > nav, body.console > main { max-width: 64rem; }
         body.console a.skip { position: absolute; inset-inline-start: -100rem; }
         body.console a.skip:focus { position: static; }
         nav .who { display: flex; gap: .75rem; align-items: center; margin-inline-start: auto; color: var(--quiet); }
         nav .who button { width: auto; }
-        .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1rem; }
+        [hidden] { display: none; }
         .scroll { overflow-x: auto; margin-block-end: 1rem; }
-        table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
+        table { width: 100%; border-collapse: collapse; font-size: .9375rem; overflow-wrap: normal; }
         caption { text-align: start; color: var(--quiet); padding-block-end: .5rem; }
         th, td { padding: .375rem .75rem .375rem 0; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top; }
-        td.number, th.number { text-align: end; font-variant-numeric: tabular-nums; }
         code { overflow-wrap: anywhere; }
+        td code { overflow-wrap: break-word; }
+        td time { white-space: nowrap; }
         select {
           width: 100%; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--field); border-radius: .5rem;
           background: var(--card); color: var(--text); font: inherit;
