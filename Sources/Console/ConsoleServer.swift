@@ -22,17 +22,22 @@ public struct ConsoleServer: ProgramServer {
     /// A console; nothing is opened yet.
     public init(configuration: Configuration) { self.configuration = configuration }
 
-    /// Serves until SIGTERM or SIGINT, then lets requests in flight end. Sessions of browsers end with it.
+    /// Serves until SIGTERM or SIGINT, then lets requests in flight end. Sessions of browsers end with it. Where TLS is used, SIGHUP has the
+    /// certificates read again.
     ///
     /// - Throws: `HTTPListenError` if the address is taken; `ConfigurationErrors`; `TransportError` for identity's address.
     public func serve() async throws {
         let signals = ShutdownSignals()
-        try await serve(stop: { await signals.first() })
+        let usesTLS =
+            ConsoleKeys.tls.settings(configuration) != nil || ConsoleKeys.channels.settings(configuration).tls != nil
+        let reload = usesTLS ? ReloadSignal() : nil
+        try await serve(stop: { await signals.first() }, reloads: reload?.signals)
     }
 
-    /// Serves until `stop` returns.
+    /// Serves until `stop` returns, and reads certificates again at each of `reloads`.
     func serve(
         stop: @escaping @Sendable () async -> Void,
+        reloads: AsyncStream<Void>? = nil,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
         let settings = try ConsoleSettings(configuration)
@@ -75,6 +80,7 @@ public struct ConsoleServer: ProgramServer {
                 group: group,
                 logger: logger
             )
+            async let _: Void = Self.reload(server, channel, at: reloads, configuration, logger)
             try await server.run(
                 stop: stop,
                 onListening: { port in
@@ -84,5 +90,24 @@ public struct ConsoleServer: ProgramServer {
             )
             // What is not awaited is cancelled as this returns.
         }
+    }
+
+    private static func reload(
+        _ server: HTTPServer,
+        _ channel: RPCChannel,
+        at reloads: AsyncStream<Void>?,
+        _ configuration: Configuration,
+        _ logger: Logger
+    ) async {
+        guard let reloads else { return }
+        let reload = CertificateReload(
+            logger: logger,
+            faults: { ConsoleKeys.tls.faultsOfEdge(configuration) + ConsoleKeys.channels.faults(configuration) },
+            reload: {
+                try await server.reloadCertificates()
+                try await channel.reloadCertificates()
+            }
+        )
+        await reload.run(at: reloads)
     }
 }

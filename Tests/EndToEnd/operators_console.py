@@ -36,9 +36,11 @@ class Console:
             process = subprocess.Popen(
                 command, env={**clean_environment(), **self.environment}, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
 
+        self.process = process
+
         def listens():
             assert process.poll() is None, self.log.read_text()
-            return '"open the console"' in self.log.read_text() or "open the console" in self.log.read_text()
+            return "open the console" in self.log.read_text()
 
         try:
             process_table.wait_until(listens, 30, "the console")

@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import signal
 import ssl
 import subprocess
 import urllib.parse
@@ -88,6 +89,10 @@ def test_a_console_with_certificates_beside_services_with_certificates(stack, tm
             assert answer.status == 303, _
             told = {event["kind"]: json.loads(event["details_json"]) for event in events(stack, member.user_id)}
             assert told["account_blocked"]["operator"] == "ana"
+            # A renewed certificate is read without a restart, and sessions stay.
+            console.process.send_signal(signal.SIGHUP)
+            process_table.wait_until(lambda: "certificates read again" in console.log.read_text(), 10, "the reading of certificates")
+            assert send("ana", "GET", path, cookie)[0].status == 200
             # Who is taken out of the file is out, without a restart.
             people.write_text(json.dumps({"operators": [{"name": "joe", "role": "read", "certificate": "spiffe://example.com/joe"}]}))
             process_table.wait_until(lambda: send("ana", "GET", path, cookie)[0].status == 303, 10, "the file to be read again")
