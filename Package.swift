@@ -275,6 +275,13 @@ let package = Package(
             exclude: ["README.md"],
             embeds: "Files"
         ),
+        library(
+            "Console",
+            [
+                "API", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit",
+                "WebPages", httpTypes, logging, protobuf,
+            ]
+        ),
         library("Backup", ["COpenSSL", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]),
         library(
             "LocalStack",
@@ -307,7 +314,7 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport",
+                "API", "Backup", "Console", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport",
                 "ServiceCommands",
                 "ServiceKit",
                 argumentParser, logging, protobuf,
@@ -556,6 +563,10 @@ let package = Package(
             ]
         ),
         tests("WebPagesTests", ["HTTPClients", "HTTPJSON", "WebPages", httpTypes, logging]),
+        tests(
+            "ConsoleTests",
+            ["API", "Console", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "ServiceKit", "WebPages"]
+        ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
         tests("LocalStackTests", ["Backup", "JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),
         tests(

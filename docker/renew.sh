@@ -17,7 +17,7 @@ said=$(docker run --rm --pull "${VESTIBULE_PULL_POLICY:-never}" --network none -
     --volume "$VESTIBULE_SECRETS:/secrets" "${VESTIBULE_IMAGE_PREFIX:-vestibule}/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets "$@")
 sed "s|/secrets/|$VESTIBULE_SECRETS/|" <<<"$said"
 
-for service in identity profile invites gateway; do
+for service in identity profile invites gateway console; do
     grep -q "^renewed  */secrets/$service\.pem " <<<"$said" || continue
     mapfile -t containers < <(docker ps --quiet --filter label=com.docker.compose.project=vestibule \
         --filter "label=com.docker.compose.service=$service")

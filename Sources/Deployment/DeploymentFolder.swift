@@ -39,7 +39,7 @@ public struct DeploymentFolder: Sendable {
     /// The name for an operator's calls. No running program has it, so no container gets the key.
     private static let operatorName = "operator"
     /// The programs that get certificates, the operator's calls among them.
-    public static let programs = ["identity", "profile", "invites", "gateway", operatorName]
+    public static let programs = ["identity", "profile", "invites", "gateway", "console", operatorName]
     /// The services that have a role in the database.
     static let services = ["identity", "profile", "invites"]
     /// The prefix of callers' names in allow lists.

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Why a text is no form.
 public enum FormError: Error, Sendable, Hashable {
     /// An escape that is none, or bytes that are no UTF-8.
@@ -94,5 +96,18 @@ public struct FormFields: Sendable {
             }
         }
         return decoded
+    }
+}
+
+extension FormFields {
+    /// The fields of a request's query.
+    ///
+    /// - Throws: 400 for a malformed one.
+    public init(queryOf request: Request) throws(Problem) {
+        do {
+            self = try FormFields(parsing: (request.uri.query ?? "").utf8)
+        } catch {
+            throw Problem(.badRequest, code: "FORM_MALFORMED", detail: "The query is malformed.", cause: error)
+        }
     }
 }

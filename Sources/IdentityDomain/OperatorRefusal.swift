@@ -14,6 +14,8 @@ public enum OperatorRefusal: Error, Sendable, Hashable, CaseIterable {
     case cursorInvalid
     /// Profile, which has the phone numbers, can't be asked now.
     case profileUnavailable
+    /// Invites, which has the groups, can't be asked now.
+    case groupsUnavailable
     /// The account wasn't imported, or somebody can sign in to it.
     case accountNotOpenable
     /// The other account isn't empty, or has a provider that can't open an account.

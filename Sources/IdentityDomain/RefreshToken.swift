@@ -97,6 +97,9 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
     /// The keys under which phone numbers are hashed that providers told, newest first: so that one isn't told again.
     public var phoneKeys: [[UInt8]] { derived("vestibule told phone numbers 1") }
 
+    /// The keys under which the terms of operators' searches are hashed, newest first.
+    public var searchKeys: [[UInt8]] { derived("vestibule operator searches 1") }
+
     /// How many keys there are; never a key.
     public var description: String { "RefreshKeys(\(keys.count))" }
 }

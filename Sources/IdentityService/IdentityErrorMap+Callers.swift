@@ -41,6 +41,13 @@ extension OperatorRefusal {
                 message: "Profile, which has the phone numbers, cannot be asked now. Try again in a moment.",
                 retryAfter: .seconds(1)
             )
+        case .groupsUnavailable:
+            .domain(
+                .unavailable,
+                reason: "UNAVAILABLE",
+                message: "Invites, which has the groups, cannot be asked now. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
         case .accountNotOpenable:
             .domain(
                 .failedPrecondition,

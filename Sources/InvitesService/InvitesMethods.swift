@@ -15,6 +15,7 @@ struct InvitesMethods: InvitesServiceHandler {
     let currentCursors: CurrentCursors
     let phones: PhoneStore
     let accounts: AccountStore
+    let groups: GroupStore
     /// Deletes the data of closed accounts.
     let closings: ClosingRunner
     /// Delivers group changes to subscribers.

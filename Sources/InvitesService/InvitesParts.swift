@@ -98,6 +98,7 @@ struct InvitesParts: Sendable {
             currentCursors: currentCursors,
             phones: phones,
             accounts: accounts,
+            groups: groups,
             closings: closings,
             groupEvents: groupEvents,
             limits: settings.limits,

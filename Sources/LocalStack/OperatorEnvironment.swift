@@ -8,7 +8,8 @@ public enum OperatorEnvironment {
 
     /// Commands that ask the programs of a running system or their databases.
     static let commands: Set = [
-        "check", "sessions", "work", "account", "apple-transfer", "import", "status", "backup", "upgrade", "doctor",
+        "check", "sessions", "work", "account", "apple-transfer", "import", "status", "console", "backup", "upgrade",
+        "doctor",
     ]
 
     /// The file that a command takes for its configuration, if it was given none: that of the stack which runs here. Nil if there

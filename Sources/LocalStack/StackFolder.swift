@@ -20,6 +20,7 @@ public struct StackFolder: Sendable {
     var simulatorClients: String { path + "/simulator-clients.json" }
     var providers: String { path + "/providers.json" }
     var clients: String { path + "/clients.json" }
+    var operators: String { path + "/operators.json" }
     var operatorEnvironment: String { path + "/" + OperatorEnvironment.fileName }
     var supabaseServiceKey: String { secrets + "/supabase-service-key" }
     /// Identity's own keys, and the keys that are derived from them for services.
@@ -77,7 +78,7 @@ public struct StackFolder: Sendable {
     }
 
     /// Writes the files that depend on the configuration and the secrets, at each start: the providers file, the simulator's file of
-    /// the clients in it, and the file of our own clients.
+    /// the clients in it, the file of our own clients, and that of the console's operators.
     func write(_ providers: DevelopmentProviders) throws {
         var keys: [String] = []
         for number in 1...DevelopmentProviders.appleKeyCount {
@@ -91,6 +92,7 @@ public struct StackFolder: Sendable {
         )
         try rewrite(self.providers, providers.file)
         try rewrite(self.clients, DevelopmentClients.file)
+        try rewrite(operators, DevelopmentOperators.file)
         // It contains secrets, if only simulated ones.
         try rewrite(simulatorClients, simulated)
     }
@@ -124,7 +126,9 @@ public struct StackFolder: Sendable {
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
         for folder in keys.all.map(\.path) + [secrets, logs, crashes] { try removeFolder(folder) }
-        for file in [providers, clients, simulatorClients, operatorEnvironment, path + "/lock"] { unlink(file) }
+        for file in [providers, clients, operators, simulatorClients, operatorEnvironment, path + "/lock"] {
+            unlink(file)
+        }
         // The folder stays if it has other files.
         rmdir(path)
     }

@@ -18,7 +18,8 @@ enum Simulator {
     ///
     /// - Parameter http: the client for messages to backends; nil to send none.
     static func routes(_ store: SimulatorStore, _ http: (any OutgoingClient)?) -> [Route] {
-        KeyRoutes.all(store) + AuthorizeRoutes.all(store) + TokenRoutes.all(store) + SignInRoutes.all(store)
+        KeyRoutes.all(store) + [DiscoveryRoute.google] + AuthorizeRoutes.all(store) + TokenRoutes.all(store)
+            + SignInRoutes.all(store)
             + ControlRoutes.all(store) + NoticeRoutes.all(store, http)
     }
 

@@ -91,7 +91,7 @@ struct GeneratedStubsTests {
             ProfileServiceMethods.all.map(\.method) == [
                 "GetProfile", "LookUpProfile", "CheckUsername", "UpdateProfile", "BatchGetProfiles", "SetAvatar",
                 "GetAvatar",
-                "CloseAccount", "FindPhoneHolder", "ReleasePhone", "ClaimProvenPhone", "ListPhoneDisputes",
+                "CloseAccount", "FindPhoneHolder", "FindUsers", "ReleasePhone", "ClaimProvenPhone", "ListPhoneDisputes",
                 "CloseIfEmpty",
             ]
         )

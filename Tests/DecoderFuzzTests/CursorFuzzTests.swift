@@ -75,6 +75,11 @@ struct CursorFuzzTests {
     @Test func `A place in a list is none, or one that is written`() throws {
         try fuzz(Page.Cursor(GroupID(high: 0x0190_163D_8694_739B, low: 5))) { _ = try Page(size: 0, after: $0) }
         try fuzz(EventCursor(last: EventID(high: 0x0190_163D_8694_739B, low: 5))) { _ = $0.last.description }
+        let account = AccountCursor(
+            createdAtMicroseconds: 1_790_000_000_000_000,
+            userID: UserID(high: 0x0190_163D_8694_739B, low: 5)
+        )
+        try fuzz(account) { _ = PostgresTimestamp(microsecondsSince1970: $0.createdAtMicroseconds).milliseconds }
     }
 
     /// Decodes inputs made of a good value; whatever comes out is used, and written as it was read.

@@ -51,7 +51,8 @@ struct DeploymentFolderTests {
                         "invites-keys/proof.json", "keys/vault.json", "keys/cursor.json",
                         "invites-keys/cursor.json", "address-key", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
-                        "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem", "operator.pem",
+                        "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem", "console.pem",
+                        "console-key.pem", "operator.pem",
                         "operator-key.pem",
                     ]
             )

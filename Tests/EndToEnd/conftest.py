@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 # Before they are imported, so that failed asserts show their values.
-pytest.register_assert_rewrite("app", "http_client", "phone_backend", "process_table", "stack", "test_services", "tokens")
+pytest.register_assert_rewrite("app", "http_client", "operators_console", "phone_backend", "process_table", "stack", "test_services", "tokens")
 
 from app import App
 from phone_backend import PhoneBackend

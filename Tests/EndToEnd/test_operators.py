@@ -22,7 +22,7 @@ from test_caller_proof import Deployment, refusal
 ROLE = "spiffe://vestibule/operator"
 DENIED = (grpc.StatusCode.PERMISSION_DENIED, None)
 WORDPRESS = "/wp-json/gread/v1"
-METHODS = ("FindAccount", "BlockAccount", "UnblockAccount", "DeleteAccount", "OpenAccount", "EndSessions", "ReleasePhone", "ListPhoneDisputes", "ListSecurityEvents")
+METHODS = ("FindAccount", "ListAccounts", "ListSessions", "ListGroups", "BlockAccount", "UnblockAccount", "DeleteAccount", "OpenAccount", "EndSessions", "ReleasePhone", "ListPhoneDisputes", "ListSecurityEvents")
 
 
 def account(stack, *arguments, environment=None):

@@ -9,6 +9,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 

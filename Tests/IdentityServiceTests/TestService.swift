@@ -30,6 +30,8 @@ struct TestService {
 
     /// The name in an operator's certificate.
     static let operatorName = "spiffe://vestibule/operator"
+    /// The name in the certificate of a console.
+    static let consoleName = "spiffe://vestibule/console"
     /// Identity's key of proofs.
     static let proofMaster = [UInt8](repeating: 5, count: CallerProofKey.byteCount)
 
@@ -107,6 +109,7 @@ struct TestService {
             limits: limits,
             gateways: gateways,
             operators: .named([Self.operatorName]),
+            operatorConsoles: .named([Self.consoleName]),
             proofs: try #require(ownKeys?.proofs ?? CallerProofParts(masters: [Self.proofMaster])),
             cursors: try #require(ownKeys?.cursors ?? CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
             unprovenDialects: unprovenDialects,

@@ -12,7 +12,8 @@ import Testing
 @Suite(.serialized) struct CallerProofTests {
     /// Methods without a person: the list of callers allows them per service (docker/compose.yaml).
     private static let forServices: Set<MethodDescriptor> = [
-        ProfileServiceMethods.lookUpProfile, ProfileServiceMethods.closeAccount, ProfileServiceMethods.findPhoneHolder,
+        ProfileServiceMethods.lookUpProfile, ProfileServiceMethods.findUsers, ProfileServiceMethods.closeAccount,
+        ProfileServiceMethods.findPhoneHolder,
         ProfileServiceMethods.releasePhone, ProfileServiceMethods.closeIfEmpty,
         ProfileServiceMethods.claimProvenPhone, ProfileServiceMethods.listPhoneDisputes,
         // An avatar may be read by every caller that knows its id.

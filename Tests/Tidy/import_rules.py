@@ -13,6 +13,7 @@ ALLOWED = {
     "Bytes": set(),
     "Certificates": {"COpenSSL"},
     "Connect": {"HTTP", "RPC", "RPCTransport"},
+    "Console": {"API", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "Deployment": {"Backup", "Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "HTTP": {"RPC"},
@@ -52,7 +53,7 @@ ALLOWED = {
     "Executables/programs": set(),
     "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "API", "Backup", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
+        "API", "Backup", "Console", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CCrash", "CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

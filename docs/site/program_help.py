@@ -47,11 +47,18 @@ def keys(command):
             yield match[1], kind, default, " ".join(words.split())
 
 
+def _serving(program, programs):
+    """The command that reads the program's keys: its root, or for the console the command of vestibule's that serves it."""
+    if program != "console":
+        return help_of(program, programs)
+    return next(each for each in help_of("vestibule", programs)["subcommands"] if each["commandName"] == program)
+
+
 def configuration(program, programs):
     """A table for each part of the program's keys."""
     own = f"VESTIBULE_{'RUN' if program == 'vestibule' else program.upper()}_"
     parts = {f"Of {program}": []} | {title: [] for title in ("Shared with other programs", "Traces", "Proxies")}
-    for name, kind, default, words in keys(help_of(program, programs)):
+    for name, kind, default, words in keys(_serving(program, programs)):
         title = f"Of {program}" if name.startswith(own) else next(
             title for title, starts in PARTS if name.startswith(starts))
         names = "<br>".join(code(part) for part in name.split(" or "))

@@ -229,6 +229,37 @@ public nonisolated struct Vestibule_Invites_V1_ReopenAccountResponse: Sendable {
   public init() {}
 }
 
+/// Whose groups to return.
+public nonisolated struct Vestibule_Invites_V1_LookUpGroupsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The user, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Groups of a user.
+public nonisolated struct Vestibule_Invites_V1_LookUpGroupsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The groups, newest first, each with the user's role; at most 100.
+  public var groups: [Vestibule_App_V1_Group] = []
+
+  /// Whether there are more.
+  public var isIncomplete: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// A subscriber is added or removed.
 public nonisolated struct Vestibule_Invites_V1_WatchGroupsRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -824,6 +855,71 @@ nonisolated extension Vestibule_Invites_V1_ReopenAccountResponse: SwiftProtobuf.
   }
 
   public static func ==(lhs: Vestibule_Invites_V1_ReopenAccountResponse, rhs: Vestibule_Invites_V1_ReopenAccountResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Invites_V1_LookUpGroupsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LookUpGroupsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Invites_V1_LookUpGroupsRequest, rhs: Vestibule_Invites_V1_LookUpGroupsRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Invites_V1_LookUpGroupsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LookUpGroupsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}groups\0\u{3}is_incomplete\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.groups) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isIncomplete) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.groups, fieldNumber: 1)
+    }
+    if self.isIncomplete != false {
+      try visitor.visitSingularBoolField(value: self.isIncomplete, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Invites_V1_LookUpGroupsResponse, rhs: Vestibule_Invites_V1_LookUpGroupsResponse) -> Bool {
+    if lhs.groups != rhs.groups {return false}
+    if lhs.isIncomplete != rhs.isIncomplete {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -38,6 +38,12 @@ public enum InvitesV1 {
     /// The user is not held by the absorption, and won't be.
     public typealias ReopenAccountResponse = Vestibule_Invites_V1_ReopenAccountResponse
 
+    /// Whose groups to return.
+    public typealias LookUpGroupsRequest = Vestibule_Invites_V1_LookUpGroupsRequest
+
+    /// Groups of a user.
+    public typealias LookUpGroupsResponse = Vestibule_Invites_V1_LookUpGroupsResponse
+
     /// A subscriber is added or removed.
     public typealias WatchGroupsRequest = Vestibule_Invites_V1_WatchGroupsRequest
 
@@ -108,6 +114,14 @@ public enum InvitesServiceMethods {
         isIdempotent: true
     )
 
+    /// Returns the groups that any user is a member of. For identity alone, on behalf of an operator: by certificate and method list.
+    public static let lookUpGroups = MethodDescriptor(
+        service: serviceName,
+        method: "LookUpGroups",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
     /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
     /// server stops; subscribers then come back with their positions.
@@ -124,6 +138,7 @@ public enum InvitesServiceMethods {
         closeAccount,
         closeIfEmpty,
         reopenAccount,
+        lookUpGroups,
         watchGroups,
     ]
 }
@@ -163,6 +178,12 @@ public protocol InvitesServiceHandler: RPCService {
         _ request: InvitesV1.ReopenAccountRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ReopenAccountResponse
+
+    /// Returns the groups that any user is a member of. For identity alone, on behalf of an operator: by certificate and method list.
+    func lookUpGroups(
+        _ request: InvitesV1.LookUpGroupsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.LookUpGroupsResponse
 
     /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
     /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
@@ -204,6 +225,13 @@ extension InvitesServiceHandler {
             response: InvitesV1.ReopenAccountResponse.self
         ) { request, context in
             try await self.reopenAccount(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.lookUpGroups,
+            request: InvitesV1.LookUpGroupsRequest.self,
+            response: InvitesV1.LookUpGroupsResponse.self
+        ) { request, context in
+            try await self.lookUpGroups(request, context: context)
         }
         router.bidirectionalStreaming(
             InvitesServiceMethods.watchGroups,
@@ -282,6 +310,19 @@ public struct InvitesServiceClient: Sendable {
             InvitesServiceMethods.reopenAccount,
             request,
             response: InvitesV1.ReopenAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns the groups that any user is a member of. For identity alone, on behalf of an operator: by certificate and method list.
+    public func lookUpGroups(
+        _ request: InvitesV1.LookUpGroupsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.LookUpGroupsResponse {
+        try await channel.unary(
+            InvitesServiceMethods.lookUpGroups,
+            request,
+            response: InvitesV1.LookUpGroupsResponse.self,
             options: options
         )
     }

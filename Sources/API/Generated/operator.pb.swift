@@ -65,6 +65,55 @@ public nonisolated struct Vestibule_Operator_V1_FindAccountRequest: Sendable {
     set {by = .importedID(newValue)}
   }
 
+  /// The account with a username, whatever the case of its letters.
+  public var username: String {
+    get {
+      if case .username(let v)? = by {return v}
+      return String()
+    }
+    set {by = .username(newValue)}
+  }
+
+  /// The accounts whose display name begins with this text, whatever the case of its letters: 1 to 50 characters.
+  public var namePrefix: String {
+    get {
+      if case .namePrefix(let v)? = by {return v}
+      return String()
+    }
+    set {by = .namePrefix(newValue)}
+  }
+
+  /// The account of a session, a UUID, while the session is kept.
+  public var sessionID: String {
+    get {
+      if case .sessionID(let v)? = by {return v}
+      return String()
+    }
+    set {by = .sessionID(newValue)}
+  }
+
+  /// The accounts with a session on a device of this name, as the app gave it, whatever the case of its letters. Of a name that many
+  /// devices have, the newest sessions count.
+  public var deviceName: String {
+    get {
+      if case .deviceName(let v)? = by {return v}
+      return String()
+    }
+    set {by = .deviceName(newValue)}
+  }
+
+  /// The account that a provider's identity opens.
+  public var providerIdentity: Vestibule_Operator_V1_ProviderIdentity {
+    get {
+      if case .providerIdentity(let v)? = by {return v}
+      return Vestibule_Operator_V1_ProviderIdentity()
+    }
+    set {by = .providerIdentity(newValue)}
+  }
+
+  /// Why: a word of 1 to 64 letters a to z and underscores, for the audit log; empty for none.
+  public var reason: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// By what.
@@ -77,8 +126,36 @@ public nonisolated struct Vestibule_Operator_V1_FindAccountRequest: Sendable {
     case email(String)
     /// The account that was imported under an id that is no UUID, as source:id, such as firebase:Yh3Xk9.
     case importedID(String)
+    /// The account with a username, whatever the case of its letters.
+    case username(String)
+    /// The accounts whose display name begins with this text, whatever the case of its letters: 1 to 50 characters.
+    case namePrefix(String)
+    /// The account of a session, a UUID, while the session is kept.
+    case sessionID(String)
+    /// The accounts with a session on a device of this name, as the app gave it, whatever the case of its letters. Of a name that many
+    /// devices have, the newest sessions count.
+    case deviceName(String)
+    /// The account that a provider's identity opens.
+    case providerIdentity(Vestibule_Operator_V1_ProviderIdentity)
 
   }
+
+  public init() {}
+}
+
+/// A provider's name for a person.
+public nonisolated struct Vestibule_Operator_V1_ProviderIdentity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The provider, such as "apple".
+  public var provider: String = String()
+
+  /// The provider's name for the person.
+  public var subject: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -89,11 +166,259 @@ public nonisolated struct Vestibule_Operator_V1_FindAccountResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// The accounts, the oldest first: one at most, but for an e-mail, which up to 16 may have.
+  /// The accounts, the oldest first: one at most, but for an e-mail, a name and a device's name, which up to 16 may have.
   public var accounts: [Vestibule_Operator_V1_OperatorAccount] = []
 
-  /// Whether more than those have the e-mail.
+  /// Whether there may be more than those.
   public var isIncomplete: Bool = false
+
+  /// What the audit log has for the term of the search: a keyed hash by each key that is kept, the current one first.
+  public var auditTerms: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Which accounts to list.
+public nonisolated struct Vestibule_Operator_V1_ListAccountsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 to 200; 0 for 50.
+  public var pageSize: Int32 = 0
+
+  /// The next_page_token of the page before; empty for the first.
+  public var pageToken: String = String()
+
+  /// Only accounts that an identity of this provider opens; empty for all.
+  public var provider: String = String()
+
+  /// Only accounts that are blocked, or that are not; absent for both.
+  public var isBlocked: Bool {
+    get {_isBlocked ?? false}
+    set {_isBlocked = newValue}
+  }
+  /// Returns true if `isBlocked` has been explicitly set.
+  public var hasIsBlocked: Bool {self._isBlocked != nil}
+  /// Clears the value of `isBlocked`. Subsequent reads from it will return its default value.
+  public mutating func clearIsBlocked() {self._isBlocked = nil}
+
+  /// Only accounts that were imported, or that were not; absent for both.
+  public var isImported: Bool {
+    get {_isImported ?? false}
+    set {_isImported = newValue}
+  }
+  /// Returns true if `isImported` has been explicitly set.
+  public var hasIsImported: Bool {self._isImported != nil}
+  /// Clears the value of `isImported`. Subsequent reads from it will return its default value.
+  public mutating func clearIsImported() {self._isImported = nil}
+
+  /// Only guests' accounts, or only others; absent for both.
+  public var isGuest: Bool {
+    get {_isGuest ?? false}
+    set {_isGuest = newValue}
+  }
+  /// Returns true if `isGuest` has been explicitly set.
+  public var hasIsGuest: Bool {self._isGuest != nil}
+  /// Clears the value of `isGuest`. Subsequent reads from it will return its default value.
+  public mutating func clearIsGuest() {self._isGuest = nil}
+
+  /// Only accounts that were created at this time or later, in Unix milliseconds; 0 for all.
+  public var createdFromMs: Int64 = 0
+
+  /// Only accounts that were created before this time, in Unix milliseconds; 0 for all.
+  public var createdBeforeMs: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _isBlocked: Bool? = nil
+  fileprivate var _isImported: Bool? = nil
+  fileprivate var _isGuest: Bool? = nil
+}
+
+/// A page of accounts.
+public nonisolated struct Vestibule_Operator_V1_ListAccountsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The accounts, the newest first, without their profiles.
+  public var accounts: [Vestibule_Operator_V1_ListedAccount] = []
+
+  /// What to ask the next page with; empty if this is the last. A page with a filter looks at 20,000 accounts at most: it may be short,
+  /// or empty, and not the last.
+  public var nextPageToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// An account in a list.
+public nonisolated struct Vestibule_Operator_V1_ListedAccount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  /// The account's number; stable and positive.
+  public var accountNumber: Int64 = 0
+
+  /// When the account was created, in Unix milliseconds; for an imported one at the backend before.
+  public var createdAtMs: Int64 = 0
+
+  /// Present while the account is blocked.
+  public var block: Vestibule_Operator_V1_AccountBlock {
+    get {_block ?? Vestibule_Operator_V1_AccountBlock()}
+    set {_block = newValue}
+  }
+  /// Returns true if `block` has been explicitly set.
+  public var hasBlock: Bool {self._block != nil}
+  /// Clears the value of `block`. Subsequent reads from it will return its default value.
+  public mutating func clearBlock() {self._block = nil}
+
+  /// Whether it was imported.
+  public var isImported: Bool = false
+
+  /// Whether it is a guest's.
+  public var isGuest: Bool = false
+
+  /// The providers that open it, in order of their names.
+  public var providers: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _block: Vestibule_Operator_V1_AccountBlock? = nil
+}
+
+/// Whose sessions to list.
+public nonisolated struct Vestibule_Operator_V1_ListSessionsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The sessions.
+public nonisolated struct Vestibule_Operator_V1_ListSessionsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 100, the one used last first.
+  public var sessions: [Vestibule_Operator_V1_OperatorSession] = []
+
+  /// Whether there are more.
+  public var isIncomplete: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A session as an operator sees it. No address of a client is kept.
+public nonisolated struct Vestibule_Operator_V1_OperatorSession: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's id, a UUID.
+  public var sessionID: String = String()
+
+  /// The provider by which its user signed in.
+  public var provider: String = String()
+
+  /// The app, as the provider names it.
+  public var clientID: String = String()
+
+  /// The device's name as the app gave it, or its user; empty if none was.
+  public var deviceName: String = String()
+
+  /// By what the user was proven: "nonce", "code", "fresh", "access_token", "guest" or "unproven".
+  public var proof: String = String()
+
+  /// When it began, in Unix milliseconds.
+  public var createdAtMs: Int64 = 0
+
+  /// When it was used last, in Unix milliseconds, to the accuracy of a refresh.
+  public var lastUsedAtMs: Int64 = 0
+
+  /// When it ends at the latest, or ended, in Unix milliseconds.
+  public var expiresAtMs: Int64 = 0
+
+  /// Whether it is alive.
+  public var isLive: Bool = false
+
+  /// Why it was ended, such as "sign_out" or "operator"; empty if it is alive, or ran out by its time or by disuse.
+  public var endReason: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whose groups to list.
+public nonisolated struct Vestibule_Operator_V1_ListGroupsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The groups.
+public nonisolated struct Vestibule_Operator_V1_ListGroupsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// At most 100, the newest first.
+  public var groups: [Vestibule_Operator_V1_OperatorGroup] = []
+
+  /// Whether there are more.
+  public var isIncomplete: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A group that the account is a member of.
+public nonisolated struct Vestibule_Operator_V1_OperatorGroup: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The group's id, a UUID.
+  public var groupID: String = String()
+
+  /// Its name.
+  public var name: String = String()
+
+  /// The account's role: "owner", "admin" or "member".
+  public var role: String = String()
+
+  /// When the group was created, in Unix milliseconds.
+  public var createdAtMs: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -560,7 +885,7 @@ fileprivate nonisolated let _protobuf_package = "vestibule.operator.v1"
 
 nonisolated extension Vestibule_Operator_V1_FindAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FindAccountRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}email\0\u{3}imported_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}email\0\u{3}imported_id\0\u{1}username\0\u{3}name_prefix\0\u{3}session_id\0\u{3}device_name\0\u{3}provider_identity\0\u{1}reason\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -600,6 +925,52 @@ nonisolated extension Vestibule_Operator_V1_FindAccountRequest: SwiftProtobuf.Me
           self.by = .importedID(v)
         }
       }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .username(v)
+        }
+      }()
+      case 6: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .namePrefix(v)
+        }
+      }()
+      case 7: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .sessionID(v)
+        }
+      }()
+      case 8: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .deviceName(v)
+        }
+      }()
+      case 9: try {
+        var v: Vestibule_Operator_V1_ProviderIdentity?
+        var hadOneofValue = false
+        if let current = self.by {
+          hadOneofValue = true
+          if case .providerIdentity(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.by = .providerIdentity(v)
+        }
+      }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       default: break
       }
     }
@@ -627,13 +998,72 @@ nonisolated extension Vestibule_Operator_V1_FindAccountRequest: SwiftProtobuf.Me
       guard case .importedID(let v)? = self.by else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 4)
     }()
+    case .username?: try {
+      guard case .username(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case .namePrefix?: try {
+      guard case .namePrefix(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    }()
+    case .sessionID?: try {
+      guard case .sessionID(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 7)
+    }()
+    case .deviceName?: try {
+      guard case .deviceName(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 8)
+    }()
+    case .providerIdentity?: try {
+      guard case .providerIdentity(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
     case nil: break
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 10)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Operator_V1_FindAccountRequest, rhs: Vestibule_Operator_V1_FindAccountRequest) -> Bool {
     if lhs.by != rhs.by {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ProviderIdentity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProviderIdentity"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}subject\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.subject) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    }
+    if !self.subject.isEmpty {
+      try visitor.visitSingularStringField(value: self.subject, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ProviderIdentity, rhs: Vestibule_Operator_V1_ProviderIdentity) -> Bool {
+    if lhs.provider != rhs.provider {return false}
+    if lhs.subject != rhs.subject {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -641,7 +1071,7 @@ nonisolated extension Vestibule_Operator_V1_FindAccountRequest: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Operator_V1_FindAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FindAccountResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}accounts\0\u{3}is_incomplete\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}accounts\0\u{3}is_incomplete\0\u{3}audit_terms\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -651,6 +1081,7 @@ nonisolated extension Vestibule_Operator_V1_FindAccountResponse: SwiftProtobuf.M
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.accounts) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.isIncomplete) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.auditTerms) }()
       default: break
       }
     }
@@ -663,12 +1094,434 @@ nonisolated extension Vestibule_Operator_V1_FindAccountResponse: SwiftProtobuf.M
     if self.isIncomplete != false {
       try visitor.visitSingularBoolField(value: self.isIncomplete, fieldNumber: 2)
     }
+    if !self.auditTerms.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.auditTerms, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Operator_V1_FindAccountResponse, rhs: Vestibule_Operator_V1_FindAccountResponse) -> Bool {
     if lhs.accounts != rhs.accounts {return false}
     if lhs.isIncomplete != rhs.isIncomplete {return false}
+    if lhs.auditTerms != rhs.auditTerms {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListAccountsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListAccountsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}page_size\0\u{3}page_token\0\u{1}provider\0\u{3}is_blocked\0\u{3}is_imported\0\u{3}is_guest\0\u{3}created_from_ms\0\u{3}created_before_ms\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt32Field(value: &self.pageSize) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.pageToken) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self._isBlocked) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self._isImported) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self._isGuest) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self.createdFromMs) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.createdBeforeMs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.pageSize != 0 {
+      try visitor.visitSingularInt32Field(value: self.pageSize, fieldNumber: 1)
+    }
+    if !self.pageToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.pageToken, fieldNumber: 2)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 3)
+    }
+    try { if let v = self._isBlocked {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._isImported {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 5)
+    } }()
+    try { if let v = self._isGuest {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 6)
+    } }()
+    if self.createdFromMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdFromMs, fieldNumber: 7)
+    }
+    if self.createdBeforeMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdBeforeMs, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListAccountsRequest, rhs: Vestibule_Operator_V1_ListAccountsRequest) -> Bool {
+    if lhs.pageSize != rhs.pageSize {return false}
+    if lhs.pageToken != rhs.pageToken {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs._isBlocked != rhs._isBlocked {return false}
+    if lhs._isImported != rhs._isImported {return false}
+    if lhs._isGuest != rhs._isGuest {return false}
+    if lhs.createdFromMs != rhs.createdFromMs {return false}
+    if lhs.createdBeforeMs != rhs.createdBeforeMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListAccountsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListAccountsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}accounts\0\u{3}next_page_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.accounts) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.nextPageToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accounts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.accounts, fieldNumber: 1)
+    }
+    if !self.nextPageToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.nextPageToken, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListAccountsResponse, rhs: Vestibule_Operator_V1_ListAccountsResponse) -> Bool {
+    if lhs.accounts != rhs.accounts {return false}
+    if lhs.nextPageToken != rhs.nextPageToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListedAccount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListedAccount"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}account_number\0\u{3}created_at_ms\0\u{1}block\0\u{3}is_imported\0\u{3}is_guest\0\u{1}providers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._block) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isImported) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.providers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if self.accountNumber != 0 {
+      try visitor.visitSingularInt64Field(value: self.accountNumber, fieldNumber: 2)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 3)
+    }
+    try { if let v = self._block {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if self.isImported != false {
+      try visitor.visitSingularBoolField(value: self.isImported, fieldNumber: 5)
+    }
+    if self.isGuest != false {
+      try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 6)
+    }
+    if !self.providers.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.providers, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListedAccount, rhs: Vestibule_Operator_V1_ListedAccount) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.accountNumber != rhs.accountNumber {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs._block != rhs._block {return false}
+    if lhs.isImported != rhs.isImported {return false}
+    if lhs.isGuest != rhs.isGuest {return false}
+    if lhs.providers != rhs.providers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListSessionsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListSessionsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListSessionsRequest, rhs: Vestibule_Operator_V1_ListSessionsRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}is_incomplete\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isIncomplete) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
+    }
+    if self.isIncomplete != false {
+      try visitor.visitSingularBoolField(value: self.isIncomplete, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListSessionsResponse, rhs: Vestibule_Operator_V1_ListSessionsResponse) -> Bool {
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs.isIncomplete != rhs.isIncomplete {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_OperatorSession: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OperatorSession"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}provider\0\u{3}client_id\0\u{3}device_name\0\u{1}proof\0\u{3}created_at_ms\0\u{3}last_used_at_ms\0\u{3}expires_at_ms\0\u{3}is_live\0\u{3}end_reason\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.proof) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self.lastUsedAtMs) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtMs) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.isLive) }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.endReason) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 1)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 2)
+    }
+    if !self.clientID.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 3)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 4)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularStringField(value: self.proof, fieldNumber: 5)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 6)
+    }
+    if self.lastUsedAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.lastUsedAtMs, fieldNumber: 7)
+    }
+    if self.expiresAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.expiresAtMs, fieldNumber: 8)
+    }
+    if self.isLive != false {
+      try visitor.visitSingularBoolField(value: self.isLive, fieldNumber: 9)
+    }
+    if !self.endReason.isEmpty {
+      try visitor.visitSingularStringField(value: self.endReason, fieldNumber: 10)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_OperatorSession, rhs: Vestibule_Operator_V1_OperatorSession) -> Bool {
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs.clientID != rhs.clientID {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs.lastUsedAtMs != rhs.lastUsedAtMs {return false}
+    if lhs.expiresAtMs != rhs.expiresAtMs {return false}
+    if lhs.isLive != rhs.isLive {return false}
+    if lhs.endReason != rhs.endReason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListGroupsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListGroupsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListGroupsRequest, rhs: Vestibule_Operator_V1_ListGroupsRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_ListGroupsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListGroupsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}groups\0\u{3}is_incomplete\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.groups) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isIncomplete) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.groups, fieldNumber: 1)
+    }
+    if self.isIncomplete != false {
+      try visitor.visitSingularBoolField(value: self.isIncomplete, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_ListGroupsResponse, rhs: Vestibule_Operator_V1_ListGroupsResponse) -> Bool {
+    if lhs.groups != rhs.groups {return false}
+    if lhs.isIncomplete != rhs.isIncomplete {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_OperatorGroup: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OperatorGroup"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}group_id\0\u{1}name\0\u{1}role\0\u{3}created_at_ms\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.groupID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.role) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.groupID.isEmpty {
+      try visitor.visitSingularStringField(value: self.groupID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.role.isEmpty {
+      try visitor.visitSingularStringField(value: self.role, fieldNumber: 3)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_OperatorGroup, rhs: Vestibule_Operator_V1_OperatorGroup) -> Bool {
+    if lhs.groupID != rhs.groupID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.role != rhs.role {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

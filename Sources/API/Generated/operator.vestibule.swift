@@ -8,8 +8,38 @@ public enum OperatorV1 {
     /// Whom to find.
     public typealias FindAccountRequest = Vestibule_Operator_V1_FindAccountRequest
 
+    /// A provider's name for a person.
+    public typealias ProviderIdentity = Vestibule_Operator_V1_ProviderIdentity
+
     /// Who was found.
     public typealias FindAccountResponse = Vestibule_Operator_V1_FindAccountResponse
+
+    /// Which accounts to list.
+    public typealias ListAccountsRequest = Vestibule_Operator_V1_ListAccountsRequest
+
+    /// A page of accounts.
+    public typealias ListAccountsResponse = Vestibule_Operator_V1_ListAccountsResponse
+
+    /// An account in a list.
+    public typealias ListedAccount = Vestibule_Operator_V1_ListedAccount
+
+    /// Whose sessions to list.
+    public typealias ListSessionsRequest = Vestibule_Operator_V1_ListSessionsRequest
+
+    /// The sessions.
+    public typealias ListSessionsResponse = Vestibule_Operator_V1_ListSessionsResponse
+
+    /// A session as an operator sees it. No address of a client is kept.
+    public typealias OperatorSession = Vestibule_Operator_V1_OperatorSession
+
+    /// Whose groups to list.
+    public typealias ListGroupsRequest = Vestibule_Operator_V1_ListGroupsRequest
+
+    /// The groups.
+    public typealias ListGroupsResponse = Vestibule_Operator_V1_ListGroupsResponse
+
+    /// A group that the account is a member of.
+    public typealias OperatorGroup = Vestibule_Operator_V1_OperatorGroup
 
     /// An account as an operator sees it.
     public typealias OperatorAccount = Vestibule_Operator_V1_OperatorAccount
@@ -83,10 +113,35 @@ public enum OperatorServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.operator.v1.OperatorService"
 
-    /// Finds accounts by id, phone number or e-mail. Whatever is found is written into the audit log before it is answered.
+    /// Finds accounts by id, phone number, e-mail, username, name, session, device or provider identity. Whatever is found is written into
+    /// the audit log before it is answered.
     public static let findAccount = MethodDescriptor(
         service: serviceName,
         method: "FindAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists accounts, the newest first. That they were listed is written into the audit log, without an account.
+    public static let listAccounts = MethodDescriptor(
+        service: serviceName,
+        method: "ListAccounts",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists the sessions of an account that are kept, the one used last first, with those that ended. The audit log records it.
+    public static let listSessions = MethodDescriptor(
+        service: serviceName,
+        method: "ListSessions",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists the groups that an account is a member of, the newest first. The audit log records it.
+    public static let listGroups = MethodDescriptor(
+        service: serviceName,
+        method: "ListGroups",
         kind: .unary,
         isIdempotent: true
     )
@@ -165,6 +220,9 @@ public enum OperatorServiceMethods {
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         findAccount,
+        listAccounts,
+        listSessions,
+        listGroups,
         blockAccount,
         unblockAccount,
         endSessions,
@@ -185,11 +243,30 @@ public enum OperatorServiceMethods {
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as ACCOUNT_NOT_FOUND.
 public protocol OperatorServiceHandler: RPCService {
-    /// Finds accounts by id, phone number or e-mail. Whatever is found is written into the audit log before it is answered.
+    /// Finds accounts by id, phone number, e-mail, username, name, session, device or provider identity. Whatever is found is written into
+    /// the audit log before it is answered.
     func findAccount(
         _ request: OperatorV1.FindAccountRequest,
         context: ServerContext
     ) async throws -> OperatorV1.FindAccountResponse
+
+    /// Lists accounts, the newest first. That they were listed is written into the audit log, without an account.
+    func listAccounts(
+        _ request: OperatorV1.ListAccountsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListAccountsResponse
+
+    /// Lists the sessions of an account that are kept, the one used last first, with those that ended. The audit log records it.
+    func listSessions(
+        _ request: OperatorV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListSessionsResponse
+
+    /// Lists the groups that an account is a member of, the newest first. The audit log records it.
+    func listGroups(
+        _ request: OperatorV1.ListGroupsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListGroupsResponse
 
     /// Keeps an account's person out: its sessions end, and every sign-in is refused with ACCOUNT_BLOCKED. The account, its phone
     /// number and its places in groups stay. Blocking a blocked account changes only the reason.
@@ -256,6 +333,27 @@ extension OperatorServiceHandler {
             response: OperatorV1.FindAccountResponse.self
         ) { request, context in
             try await self.findAccount(request, context: context)
+        }
+        router.unary(
+            OperatorServiceMethods.listAccounts,
+            request: OperatorV1.ListAccountsRequest.self,
+            response: OperatorV1.ListAccountsResponse.self
+        ) { request, context in
+            try await self.listAccounts(request, context: context)
+        }
+        router.unary(
+            OperatorServiceMethods.listSessions,
+            request: OperatorV1.ListSessionsRequest.self,
+            response: OperatorV1.ListSessionsResponse.self
+        ) { request, context in
+            try await self.listSessions(request, context: context)
+        }
+        router.unary(
+            OperatorServiceMethods.listGroups,
+            request: OperatorV1.ListGroupsRequest.self,
+            response: OperatorV1.ListGroupsResponse.self
+        ) { request, context in
+            try await self.listGroups(request, context: context)
         }
         router.unary(
             OperatorServiceMethods.blockAccount,
@@ -332,7 +430,8 @@ public struct OperatorServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Finds accounts by id, phone number or e-mail. Whatever is found is written into the audit log before it is answered.
+    /// Finds accounts by id, phone number, e-mail, username, name, session, device or provider identity. Whatever is found is written into
+    /// the audit log before it is answered.
     public func findAccount(
         _ request: OperatorV1.FindAccountRequest,
         options: CallOptions = CallOptions()
@@ -341,6 +440,45 @@ public struct OperatorServiceClient: Sendable {
             OperatorServiceMethods.findAccount,
             request,
             response: OperatorV1.FindAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists accounts, the newest first. That they were listed is written into the audit log, without an account.
+    public func listAccounts(
+        _ request: OperatorV1.ListAccountsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> OperatorV1.ListAccountsResponse {
+        try await channel.unary(
+            OperatorServiceMethods.listAccounts,
+            request,
+            response: OperatorV1.ListAccountsResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists the sessions of an account that are kept, the one used last first, with those that ended. The audit log records it.
+    public func listSessions(
+        _ request: OperatorV1.ListSessionsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> OperatorV1.ListSessionsResponse {
+        try await channel.unary(
+            OperatorServiceMethods.listSessions,
+            request,
+            response: OperatorV1.ListSessionsResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists the groups that an account is a member of, the newest first. The audit log records it.
+    public func listGroups(
+        _ request: OperatorV1.ListGroupsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> OperatorV1.ListGroupsResponse {
+        try await channel.unary(
+            OperatorServiceMethods.listGroups,
+            request,
+            response: OperatorV1.ListGroupsResponse.self,
             options: options
         )
     }

@@ -556,6 +556,66 @@ public nonisolated struct Vestibule_Profile_V1_FindPhoneHolderResponse: Sendable
   public init() {}
 }
 
+/// Whom to look for.
+public nonisolated struct Vestibule_Profile_V1_FindUsersRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// By what.
+  public var by: Vestibule_Profile_V1_FindUsersRequest.OneOf_By? = nil
+
+  /// A username, whatever the case of its letters; one that can't be one finds nobody.
+  public var username: String {
+    get {
+      if case .username(let v)? = by {return v}
+      return String()
+    }
+    set {by = .username(newValue)}
+  }
+
+  /// The beginning of a display name, whatever the case of its letters, as the database lowers them: 1 to 50 characters, else it is
+  /// INVALID_ARGUMENT with the reason DISPLAY_NAME_INVALID.
+  public var namePrefix: String {
+    get {
+      if case .namePrefix(let v)? = by {return v}
+      return String()
+    }
+    set {by = .namePrefix(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// By what.
+  public nonisolated enum OneOf_By: Equatable, Sendable {
+    /// A username, whatever the case of its letters; one that can't be one finds nobody.
+    case username(String)
+    /// The beginning of a display name, whatever the case of its letters, as the database lowers them: 1 to 50 characters, else it is
+    /// INVALID_ARGUMENT with the reason DISPLAY_NAME_INVALID.
+    case namePrefix(String)
+
+  }
+
+  public init() {}
+}
+
+/// Who was found.
+public nonisolated struct Vestibule_Profile_V1_FindUsersResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The users, UUIDs, in the order of their names; at most 16.
+  public var userIds: [String] = []
+
+  /// Whether there are more.
+  public var isIncomplete: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// From whom to take which number.
 public nonisolated struct Vestibule_Profile_V1_ReleasePhoneRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1455,6 +1515,98 @@ nonisolated extension Vestibule_Profile_V1_FindPhoneHolderResponse: SwiftProtobu
   public static func ==(lhs: Vestibule_Profile_V1_FindPhoneHolderResponse, rhs: Vestibule_Profile_V1_FindPhoneHolderResponse) -> Bool {
     if lhs.userID != rhs.userID {return false}
     if lhs.phoneNumber != rhs.phoneNumber {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Profile_V1_FindUsersRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FindUsersRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}username\0\u{3}name_prefix\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .username(v)
+        }
+      }()
+      case 2: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.by != nil {try decoder.handleConflictingOneOf()}
+          self.by = .namePrefix(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.by {
+    case .username?: try {
+      guard case .username(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    }()
+    case .namePrefix?: try {
+      guard case .namePrefix(let v)? = self.by else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Profile_V1_FindUsersRequest, rhs: Vestibule_Profile_V1_FindUsersRequest) -> Bool {
+    if lhs.by != rhs.by {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Profile_V1_FindUsersResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FindUsersResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_ids\0\u{3}is_incomplete\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.userIds) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isIncomplete) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userIds.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.userIds, fieldNumber: 1)
+    }
+    if self.isIncomplete != false {
+      try visitor.visitSingularBoolField(value: self.isIncomplete, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Profile_V1_FindUsersResponse, rhs: Vestibule_Profile_V1_FindUsersResponse) -> Bool {
+    if lhs.userIds != rhs.userIds {return false}
+    if lhs.isIncomplete != rhs.isIncomplete {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

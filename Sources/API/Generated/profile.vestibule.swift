@@ -71,6 +71,12 @@ public enum ProfileV1 {
     /// Who has it.
     public typealias FindPhoneHolderResponse = Vestibule_Profile_V1_FindPhoneHolderResponse
 
+    /// Whom to look for.
+    public typealias FindUsersRequest = Vestibule_Profile_V1_FindUsersRequest
+
+    /// Who was found.
+    public typealias FindUsersResponse = Vestibule_Profile_V1_FindUsersResponse
+
     /// From whom to take which number.
     public typealias ReleasePhoneRequest = Vestibule_Profile_V1_ReleasePhoneRequest
 
@@ -182,6 +188,15 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
+    /// Returns the users who have a username, or whose display name begins with a text. For identity only, on behalf of an operator: by
+    /// certificate and method list.
+    public static let findUsers = MethodDescriptor(
+        service: serviceName,
+        method: "FindUsers",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
     /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
     public static let releasePhone = MethodDescriptor(
@@ -233,6 +248,7 @@ public enum ProfileServiceMethods {
         getAvatar,
         closeAccount,
         findPhoneHolder,
+        findUsers,
         releasePhone,
         claimProvenPhone,
         listPhoneDisputes,
@@ -306,6 +322,13 @@ public protocol ProfileServiceHandler: RPCService {
         _ request: ProfileV1.FindPhoneHolderRequest,
         context: ServerContext
     ) async throws -> ProfileV1.FindPhoneHolderResponse
+
+    /// Returns the users who have a username, or whose display name begins with a text. For identity only, on behalf of an operator: by
+    /// certificate and method list.
+    func findUsers(
+        _ request: ProfileV1.FindUsersRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.FindUsersResponse
 
     /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
     /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
@@ -405,6 +428,13 @@ extension ProfileServiceHandler {
             response: ProfileV1.FindPhoneHolderResponse.self
         ) { request, context in
             try await self.findPhoneHolder(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.findUsers,
+            request: ProfileV1.FindUsersRequest.self,
+            response: ProfileV1.FindUsersResponse.self
+        ) { request, context in
+            try await self.findUsers(request, context: context)
         }
         router.unary(
             ProfileServiceMethods.releasePhone,
@@ -570,6 +600,20 @@ public struct ProfileServiceClient: Sendable {
             ProfileServiceMethods.findPhoneHolder,
             request,
             response: ProfileV1.FindPhoneHolderResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns the users who have a username, or whose display name begins with a text. For identity only, on behalf of an operator: by
+    /// certificate and method list.
+    public func findUsers(
+        _ request: ProfileV1.FindUsersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.FindUsersResponse {
+        try await channel.unary(
+            ProfileServiceMethods.findUsers,
+            request,
+            response: ProfileV1.FindUsersResponse.self,
             options: options
         )
     }

@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule account`: operations on accounts, and the data of a user in all services.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find, block, unblock, delete, open and export accounts, and end their sessions.",
+        abstract: "Find, list, block, unblock, delete, open and export accounts, and end their sessions.",
         discussion: """
             `trace` and `export` ask `identity account`, `profile account` and `invites account` of the programs \
             beside this one (or in the folder that \(StackKeys.programs.name) names), each with its own \
@@ -20,7 +20,8 @@ struct Account: ParsableCommand {
             \(OperatorKeys.help)
             """,
         subcommands: [
-            Find.self, Block.self, Unblock.self, Delete.self, Open.self, EndSessions.self, ReleasePhone.self,
+            Find.self, List.self, AccountSessions.self, Groups.self,
+            Block.self, Unblock.self, Delete.self, Open.self, EndSessions.self, ReleasePhone.self,
             Disputes.self,
             Events.self,
             Trace.self,

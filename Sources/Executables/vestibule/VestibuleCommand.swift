@@ -15,7 +15,8 @@ struct VestibuleCommand: AsyncParsableCommand {
         subcommands: [
             Run.self, RunDemo.self, RunLoad.self, Check.self, Clients.self, Providers.self, Sessions.self, Work.self,
             Account.self,
-            Status.self, DoctorCommand.self, BackupCommand.self, Restore.self, Rehearse.self, Upgrade.self,
+            Status.self, DoctorCommand.self, ConsoleCommand.self, BackupCommand.self, Restore.self, Rehearse.self,
+            Upgrade.self,
             AppleTransfer.self, ImportAccounts.self, Initialize.self, Keys.self, Roles.self, CleanData.self,
         ]
     )

@@ -1,5 +1,5 @@
-import HTTPJSON
 import ServiceKit
+import WebPages
 
 /// The pages that sign in, and OpenID Connect by them, as they are configured.
 struct SignInPages: Sendable, Hashable {
@@ -11,15 +11,13 @@ struct SignInPages: Sendable, Hashable {
     var supportURL: String?
 
     /// Whether browsers come by http, which only the machine that they run on may.
-    var isClear: Bool { origin.hasPrefix("http://") }
+    let isClear: Bool
 
     /// The pages below an origin; nil for http of another machine, whose cookies anybody on the way could read.
     init?(origin: String) {
-        guard CrossOrigin.isOrigin(origin) else { return nil }
-        let host = origin.drop { $0 != ":" }.dropFirst("://".count)
-        let isLoopback = ["127.0.0.1", "localhost", "[::1]"].contains { host == $0 || host.hasPrefix("\($0):") }
-        guard origin.hasPrefix("https://") || origin.hasPrefix("http://") && isLoopback else { return nil }
-        self.origin = origin
+        guard let origin = PageOrigin(origin) else { return nil }
+        self.origin = origin.text
+        isClear = origin.isClear
     }
 }
 

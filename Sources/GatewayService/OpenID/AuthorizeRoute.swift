@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET` and `POST /oauth2/authorize`, and `GET /oauth2/authorize/continue`: the authorization endpoint (RFC 6749 section 3.1), and
 /// where it goes on once the user has signed in.

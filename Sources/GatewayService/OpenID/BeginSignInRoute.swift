@@ -3,6 +3,7 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 import Logging
+import WebPages
 
 /// `GET /sign-in/{provider}`: sends a browser to the page of a provider, with a cookie that its way back needs.
 enum BeginSignInRoute {

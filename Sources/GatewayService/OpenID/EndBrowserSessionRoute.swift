@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET` and `POST /oauth2/logout`: ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
 ///
@@ -92,7 +93,7 @@ enum EndBrowserSessionRoute {
         _ token: String,
         _ text: PageText
     ) -> Response {
-        let own = [(name: confirmedName, value: "yes"), (PageForm.valueName, PageSession.formValue(ofToken: token))]
+        let own = [(name: confirmedName, value: "yes"), (PageForm.valueName, PageForm.value(ofToken: token))]
         return Page.signOut(parameters + own, in: text).response
     }
 

@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import Logging
+import WebPages
 
 /// `POST /sign-in/{provider}/callback`: takes what a provider posts, opens a session for the browser, and goes on with the client's
 /// request. Every sign-in opens a session of its own, whatever cookie the browser had.

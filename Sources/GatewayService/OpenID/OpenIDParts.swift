@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import RPC
+import WebPages
 
 /// What the OpenID endpoints and the pages that sign in answer with.
 struct OpenIDParts: Sendable {
@@ -73,17 +74,6 @@ extension FormFields {
             self = try await context.form(request)
         } else {
             self = try FormFields(queryOf: request)
-        }
-    }
-
-    /// The fields of a request's query.
-    ///
-    /// - Throws: 400 for a malformed one.
-    init(queryOf request: Request) throws(Problem) {
-        do {
-            self = try FormFields(parsing: (request.uri.query ?? "").utf8)
-        } catch {
-            throw Problem(.badRequest, code: "FORM_MALFORMED", detail: "The query is malformed.", cause: error)
         }
     }
 }

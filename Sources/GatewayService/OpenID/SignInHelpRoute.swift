@@ -1,5 +1,6 @@
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET /oauth2/authorize/help`: what a user can do who has lost the account at a provider that they sign in with.
 enum SignInHelpRoute {

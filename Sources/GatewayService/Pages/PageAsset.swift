@@ -44,7 +44,7 @@ enum PageAsset: CaseIterable, Sendable {
 
     private var text: String {
         switch self {
-        case .style: PageStyle.text + AccountStyle.text
+        case .style: PageStyle.text + FormStyle.text
         case .script: PageScript.text
         case .appleWhite: ProviderLogo.apple("#fff")
         case .appleBlack: ProviderLogo.apple("#000")

@@ -1,5 +1,6 @@
 import HTTPJSON
 import JOSE
+import WebPages
 
 /// The cookie of a browser that began Apple by web: the state that Apple gives back, so that nobody makes a browser finish what
 /// another one began, and the app URL, for when Apple gives back no more than an error.

@@ -4,6 +4,7 @@ import HTTPTypes
 import JOSE
 import Logging
 import RPC
+import WebPages
 
 /// `POST /auth/apple/callback`: takes what Apple posts (`form_post`), and sends the browser on to the app with one-time tickets
 /// in the places of the ID token and the code. Every answer is a page.

@@ -99,6 +99,14 @@ enum IdentityKeys {
             + "block accounts, end sessions, release phone numbers and read the audit log. Without "
             + "client certificates, every caller on a loopback address is an operator, and no other."
     )
+    static let operatorConsoles = ConfigurationKey.list(
+        "VESTIBULE_IDENTITY_OPERATOR_CONSOLES",
+        default: ["spiffe://vestibule/console"],
+        help:
+            "The names (DNS or URI) in the certificates of consoles. A console acts for operators who signed "
+            + "in to it: it must name the operator of each call, and the audit log has that name. No other "
+            + "caller's word for who acts counts."
+    )
     static let inactivity = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_INACTIVITY",
         in: .seconds(3_600) ... .seconds(400 * 86_400),
@@ -309,7 +317,8 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + proof.all + PhonePolicy.keys + Guests.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
+            singleTokenLifetime, refreshGrace, gateways, operators, operatorConsoles, inactivity, sessionLifetime,
+            sessionsMax,
             recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
             phoneAssertionsFile, clientsFile, unprovenLogins,
             providers, providersFile,

@@ -30,6 +30,8 @@ struct IdentitySettings: Sendable {
     let gateways: CallerTrust
     /// The callers that may use the operators' methods.
     let operators: CallerTrust
+    /// The callers that use the operators' methods on behalf of an operator whom they name.
+    let operatorConsoles: CallerTrust
     /// The keys that make and check proofs of callers.
     let proofs: CallerProofParts
     /// Seals page tokens and positions.
@@ -69,6 +71,7 @@ struct IdentitySettings: Sendable {
         limits: SessionLimits = SessionLimits(),
         gateways: CallerTrust = .nobody,
         operators: CallerTrust = .nobody,
+        operatorConsoles: CallerTrust = .nobody,
         proofs: CallerProofParts,
         cursors: CursorSeal,
         unprovenDialects: Set<String> = [],
@@ -93,6 +96,7 @@ struct IdentitySettings: Sendable {
         self.limits = limits
         self.gateways = gateways
         self.operators = operators
+        self.operatorConsoles = operatorConsoles
         self.proofs = proofs
         self.cursors = cursors
         self.unprovenDialects = unprovenDialects
@@ -155,6 +159,7 @@ struct IdentitySettings: Sendable {
             limits: limits,
             gateways: Self.trust(IdentityKeys.gateways, configuration),
             operators: Self.trust(IdentityKeys.operators, configuration),
+            operatorConsoles: Self.trust(IdentityKeys.operatorConsoles, configuration),
             proofs: keys.proofs,
             cursors: keys.cursors,
             unprovenDialects: unprovenDialects,

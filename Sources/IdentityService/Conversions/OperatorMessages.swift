@@ -1,5 +1,6 @@
 import API
 import Models
+import Postgres
 
 extension OperatorV1.OperatorAccount {
     /// The account as operators see it, without profile's data.
@@ -51,5 +52,56 @@ extension OperatorV1.SecurityEvent {
         occurredAtMs = event.occurredAtMilliseconds
         sessionID = event.sessionID?.description ?? ""
         detailsJson = event.details
+    }
+}
+
+extension OperatorV1.ListedAccount {
+    /// The account as a list has it.
+    init(_ account: ListedAccount) {
+        self.init()
+        userID = account.userID.description
+        accountNumber = account.number
+        createdAtMs = account.createdAt.milliseconds
+        if let stored = account.block {
+            block.sinceMs = stored.sinceMilliseconds
+            block.reason = stored.reason
+        }
+        isImported = account.isImported
+        isGuest = account.isGuest
+        providers = account.providers
+    }
+}
+
+extension OperatorV1.OperatorSession {
+    /// The session as operators see it.
+    init(_ session: OperatorSession) {
+        self.init()
+        sessionID = session.sessionID.description
+        provider = session.provider
+        clientID = session.clientID
+        deviceName = session.deviceName ?? ""
+        proof = session.proof
+        createdAtMs = session.createdAtMilliseconds
+        lastUsedAtMs = session.lastUsedAtMilliseconds
+        expiresAtMs = session.expiresAtMilliseconds
+        isLive = session.isLive
+        endReason = session.endReason ?? ""
+    }
+}
+
+extension OperatorV1.OperatorGroup {
+    /// The group as operators see it.
+    init(_ group: AppV1.Group) {
+        self.init()
+        groupID = group.groupID
+        name = group.name
+        role =
+            switch group.role {
+            case .owner: "owner"
+            case .admin: "admin"
+            case .member: "member"
+            case .unspecified, .UNRECOGNIZED: ""
+            }
+        createdAtMs = group.createdAt.milliseconds
     }
 }

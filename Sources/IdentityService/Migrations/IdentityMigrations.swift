@@ -53,6 +53,27 @@ public enum IdentityMigrations {
             on: "account_closings (successor) WHERE successor IS NOT NULL",
             release: MinorVersion(0, 10)
         ),
+        Migration(
+            number: 7,
+            name: "accounts by their age, for operators",
+            concurrentIndex: "accounts_created_at",
+            on: "accounts (created_at, user_id)",
+            release: MinorVersion(0, 10)
+        ),
+        Migration(
+            number: 8,
+            name: "blocked accounts by their age, for operators",
+            concurrentIndex: "accounts_blocked",
+            on: "accounts (created_at, user_id) WHERE blocked_at IS NOT NULL",
+            release: MinorVersion(0, 10)
+        ),
+        Migration(
+            number: 9,
+            name: "sessions by the name of their device, for operators",
+            concurrentIndex: "sessions_device_name",
+            on: "sessions (lower(left(device_name, 50)), session_id) WHERE device_name IS NOT NULL",
+            release: MinorVersion(0, 10)
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

@@ -28,6 +28,8 @@ final class KeysInUse: Sendable {
     /// Hashes the addresses of clients by which is counted what is kept of one.
     let addressKey: ClientAddressKey
     let phoneKeys: [[UInt8]]
+    /// Hash the terms of operators' searches, newest first.
+    let searchKeys: [[UInt8]]
     /// Seal providers' tokens; nil where there are none.
     let vault: VaultKeys?
     /// Seals page tokens and positions.
@@ -50,6 +52,7 @@ final class KeysInUse: Sendable {
         guestChallenges = GuestChallenges(mint.refreshKeys)
         toldOnceSeal = FirstSignInDetailsSeal(mint.refreshKeys)
         phoneKeys = mint.refreshKeys.phoneKeys
+        searchKeys = mint.refreshKeys.searchKeys
         addressKey = ClientAddressKey(
             Secret(mint.refreshKeys.addressKey),
             service: "identity what is told once"

@@ -196,6 +196,10 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_PUBLIC_URL": gatewayURL,
             "VESTIBULE_GATEWAY_SIGN_IN_PAGES": "true",
             Self.clientsFile: folder.clients,
+            "VESTIBULE_CONSOLE_OPERATORS_FILE": folder.operators,
+            "VESTIBULE_CONSOLE_ISSUER": DevelopmentOperators.issuer,
+            "VESTIBULE_CONSOLE_DISCOVERY_URL": "\(simulatorURL)/google/.well-known/openid-configuration",
+            "VESTIBULE_CONSOLE_CLIENT_ID": DevelopmentOperators.clientID,
             "VESTIBULE_GATEWAY_ORIGINS": Self.developmentOrigins,
             appURLs: "awscognito://apple-callback,vestibule-demo://callback",
         ]

@@ -12,6 +12,13 @@ public enum ProfileMigrations {
             sql: [profiles, phones, accounts, work, QuotaStore.table, ServiceEventWork.wantedEvents].joined(
                 separator: "\n\n"
             )
-        )
+        ),
+        Migration(
+            number: 2,
+            name: "profiles by the beginning of their names, for operators",
+            concurrentIndex: "profiles_display_name",
+            on: "profiles (lower(left(display_name, 50)) text_pattern_ops, user_id) WHERE display_name IS NOT NULL",
+            release: MinorVersion(0, 10)
+        ),
     ]
 }

@@ -14,13 +14,15 @@ public enum ConfigurationNames {
     /// The programs that have keys of their own, which begin with the program's name.
     static let programs = [
         "identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load", "operator", "backup",
+        "console",
     ]
 
     /// Names that no program reads, but the scripts that build, start and test them.
     static let tools: Set = [
         "VESTIBULE_ALERTMANAGER_FILE", "VESTIBULE_ALERTMANAGER_IMAGE", "VESTIBULE_ALERTMANAGER_PUBLISH",
         "VESTIBULE_BACKUP_LOG_KEPT", "VESTIBULE_BASE_IMAGE", "VESTIBULE_BINARIES", "VESTIBULE_CADDYFILE",
-        "VESTIBULE_CADDY_IMAGE", "VESTIBULE_COMPOSE_FILES", "VESTIBULE_DATABASE_VOLUME", "VESTIBULE_FILES",
+        "VESTIBULE_CADDY_IMAGE", "VESTIBULE_COMPOSE_FILES", "VESTIBULE_CONSOLE_PUBLISH", "VESTIBULE_DATABASE_VOLUME",
+        "VESTIBULE_FILES",
         "VESTIBULE_FRONT_NETWORK", "VESTIBULE_GRAFANA_IMAGE", "VESTIBULE_GRAFANA_PUBLISH",
         "VESTIBULE_HTTPS_HSTS_SECONDS", "VESTIBULE_HTTPS_NAMES", "VESTIBULE_HTTPS_PUBLISH", "VESTIBULE_HTTPS_TLS",
         "VESTIBULE_HTTP_PUBLISH", "VESTIBULE_IMAGE_PREFIX", "VESTIBULE_INTEROP_IDENTITY",

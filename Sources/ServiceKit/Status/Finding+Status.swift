@@ -9,6 +9,8 @@ extension Finding {
     static let keyDaysMax = 95.0
     /// As the alert `RotationStopped`: a next key is used within the hour.
     static let nextKeyDaysMax = 2.0
+    /// As the alert `BackupsNotFollowed`.
+    static let backupFollowedSecondsMax = 300.0
     /// As the alert `SlotKeepsWAL`.
     static let slotBytesMax = 2.0 * 1024 * 1024 * 1024
 
@@ -60,6 +62,7 @@ extension Finding {
         if reading.value("vestibule_clock_synchronized") == 0 {
             add(.warning, "says that no NTP keeps its machine's clock right", "see `timedatectl` there")
         }
+        if let backups = SystemStatus.Backups(reading, now: now) { findings += self.backups(backups, subject) }
         return findings + database(program, reading, subject) + keys(reading, subject, now) + work(reading, subject)
     }
 
@@ -99,6 +102,19 @@ extension Finding {
                     mend: "its log says what archive_command answers"
                 )
             )
+        }
+        return findings
+    }
+
+    private static func backups(_ backups: SystemStatus.Backups, _ subject: String) -> [Finding] {
+        var findings: [Finding] = []
+        if backups.followedAgeSeconds > backupFollowedSecondsMax {
+            let problem = "PostgreSQL's log has not been received for \(Int(backups.followedAgeSeconds)) s"
+            findings.append(Finding(.failure, subject, problem, mend: "its log says why"))
+        }
+        if backups.newestAgeSeconds > 1.5 * backups.intervalSeconds + 3600 {
+            let problem = "the newest whole backup is \(Int(backups.newestAgeSeconds / 3600)) hours old"
+            findings.append(Finding(.failure, subject, problem, mend: "`vestibule backup` makes one, or says why not"))
         }
         return findings
     }

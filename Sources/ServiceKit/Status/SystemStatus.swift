@@ -32,12 +32,41 @@ public struct SystemStatus: Sendable, Hashable, Encodable {
         public let parked: Double
     }
 
+    /// What `vestibule backup follow` says of the backups.
+    public struct Backups: Sendable, Hashable, Encodable {
+        /// How long ago PostgreSQL's log was last known to be received, in seconds.
+        public let followedAgeSeconds: Double
+        /// How long ago the newest whole backup was complete, in seconds.
+        public let newestAgeSeconds: Double
+        /// How often one is made, in seconds.
+        public let intervalSeconds: Double
+        /// Bytes of the log that were not received when last asked.
+        public let logLagBytes: Double?
+        /// The free space of their disk.
+        public let diskFreeBytes: Double?
+
+        /// Nil if nothing follows.
+        init?(_ reading: MetricsReading, now: Double) {
+            func value(_ name: String) -> Double? { reading.value("vestibule_backup_\(name)") }
+            guard let followed = value("followed_timestamp_seconds"), let newest = value("newest_timestamp_seconds"),
+                let interval = value("interval_seconds")
+            else { return nil }
+            followedAgeSeconds = max(0, now - followed)
+            newestAgeSeconds = max(0, now - newest)
+            intervalSeconds = interval
+            logLagBytes = value("log_lag_bytes")
+            diskFreeBytes = value("disk_free_bytes")
+        }
+    }
+
     /// The database.
     public let database: Database
     /// How long the current key of each kind has been in use, in seconds; empty without a folder of keys.
     public let keyAgeSeconds: [String: Double]
     /// Queues that aren't empty, by name.
     public let work: [Queue]
+    /// The backups; nil where nothing that follows PostgreSQL was asked.
+    public let backups: Backups?
     /// Whether NTP keeps the clocks of all machines right; nil if none says.
     public let clocksSynchronized: Bool?
 
@@ -83,6 +112,7 @@ public struct SystemStatus: Sendable, Hashable, Encodable {
             )
             return queue.waiting > 0 || queue.parked > 0 ? queue : nil
         }
+        backups = readings.lazy.compactMap { Backups($0, now: now) }.first
         clocksSynchronized = readings.compactMap { $0.value("vestibule_clock_synchronized") }.min().map { $0 > 0 }
     }
 }

@@ -50,6 +50,14 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.reopenAccount.path) has no answer in this test")
         }
 
+        /// Returns the groups that any user is a member of. For identity alone, on behalf of an operator: by certificate and method list.
+        public var lookUpGroups: @Sendable (
+            InvitesV1.LookUpGroupsRequest,
+            ServerContext
+        ) async throws -> InvitesV1.LookUpGroupsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.lookUpGroups.path) has no answer in this test")
+        }
+
         /// Streams to a gateway the changes of the groups of its subscribers. Each request adds a subscriber, by identity's proof of the user,
         /// or removes one. The stream ends with RESOURCE_EXHAUSTED for a gateway that reads it too slowly, and with UNAVAILABLE when the
         /// server stops; subscribers then come back with their positions.
@@ -103,6 +111,13 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         context: ServerContext
     ) async throws -> InvitesV1.ReopenAccountResponse {
         try await answers.withLock(\.reopenAccount)(request, context)
+    }
+
+    public func lookUpGroups(
+        _ request: InvitesV1.LookUpGroupsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.LookUpGroupsResponse {
+        try await answers.withLock(\.lookUpGroups)(request, context)
     }
 
     public func watchGroups(

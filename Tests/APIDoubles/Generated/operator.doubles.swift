@@ -10,12 +10,37 @@ import Synchronization
 public final class OperatorServiceDouble: OperatorServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Finds accounts by id, phone number or e-mail. Whatever is found is written into the audit log before it is answered.
+        /// Finds accounts by id, phone number, e-mail, username, name, session, device or provider identity. Whatever is found is written into
+        /// the audit log before it is answered.
         public var findAccount: @Sendable (
             OperatorV1.FindAccountRequest,
             ServerContext
         ) async throws -> OperatorV1.FindAccountResponse = { _, _ in
             throw RPCError(.unimplemented, "\(OperatorServiceMethods.findAccount.path) has no answer in this test")
+        }
+
+        /// Lists accounts, the newest first. That they were listed is written into the audit log, without an account.
+        public var listAccounts: @Sendable (
+            OperatorV1.ListAccountsRequest,
+            ServerContext
+        ) async throws -> OperatorV1.ListAccountsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OperatorServiceMethods.listAccounts.path) has no answer in this test")
+        }
+
+        /// Lists the sessions of an account that are kept, the one used last first, with those that ended. The audit log records it.
+        public var listSessions: @Sendable (
+            OperatorV1.ListSessionsRequest,
+            ServerContext
+        ) async throws -> OperatorV1.ListSessionsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OperatorServiceMethods.listSessions.path) has no answer in this test")
+        }
+
+        /// Lists the groups that an account is a member of, the newest first. The audit log records it.
+        public var listGroups: @Sendable (
+            OperatorV1.ListGroupsRequest,
+            ServerContext
+        ) async throws -> OperatorV1.ListGroupsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OperatorServiceMethods.listGroups.path) has no answer in this test")
         }
 
         /// Keeps an account's person out: its sessions end, and every sign-in is refused with ACCOUNT_BLOCKED. The account, its phone
@@ -110,6 +135,27 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
         context: ServerContext
     ) async throws -> OperatorV1.FindAccountResponse {
         try await answers.withLock(\.findAccount)(request, context)
+    }
+
+    public func listAccounts(
+        _ request: OperatorV1.ListAccountsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListAccountsResponse {
+        try await answers.withLock(\.listAccounts)(request, context)
+    }
+
+    public func listSessions(
+        _ request: OperatorV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListSessionsResponse {
+        try await answers.withLock(\.listSessions)(request, context)
+    }
+
+    public func listGroups(
+        _ request: OperatorV1.ListGroupsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListGroupsResponse {
+        try await answers.withLock(\.listGroups)(request, context)
     }
 
     public func blockAccount(

@@ -88,6 +88,15 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.findPhoneHolder.path) has no answer in this test")
         }
 
+        /// Returns the users who have a username, or whose display name begins with a text. For identity only, on behalf of an operator: by
+        /// certificate and method list.
+        public var findUsers: @Sendable (
+            ProfileV1.FindUsersRequest,
+            ServerContext
+        ) async throws -> ProfileV1.FindUsersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.findUsers.path) has no answer in this test")
+        }
+
         /// Takes the phone number from a user: it is free when this returns, and events are sent as when the user gives it up. Nothing
         /// changes if the user has no number, or another than the given one. For identity only: by certificate and method list.
         public var releasePhone: @Sendable (
@@ -205,6 +214,13 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         context: ServerContext
     ) async throws -> ProfileV1.FindPhoneHolderResponse {
         try await answers.withLock(\.findPhoneHolder)(request, context)
+    }
+
+    public func findUsers(
+        _ request: ProfileV1.FindUsersRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.FindUsersResponse {
+        try await answers.withLock(\.findUsers)(request, context)
     }
 
     public func releasePhone(

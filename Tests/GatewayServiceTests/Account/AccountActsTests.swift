@@ -6,6 +6,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 
@@ -197,7 +198,7 @@ struct AccountActsTests {
         stage.stage.acceptSignIns()
         let request = LinkRequest(formValue: AccountStage.formValue).request
         #expect(try await stage.get("/sign-in/google?request=\(request)").status == 400)
-        for part in ["x", PageSession.formValue(ofToken: "another-token")] {
+        for part in ["x", PageForm.value(ofToken: "another-token")] {
             let cookies = "\(OpenIDStage.session); __Host-vestibule-link=google.vit1_t.vct1_t.verifier.\(part)."
             #expect(try await stage.stage.get("/my/account/link", cookie: cookies).status == 400)
             let form = "form_value=\(AccountStage.formValue)"

@@ -6,6 +6,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 
@@ -44,7 +45,7 @@ struct AccountPagesTests {
         for (method, uri) in try Self.routes(stage) where !Self.open.contains(uri) && !uri.hasSuffix("/live") {
             count += 1
             for cookie in [nil, "__Host-vestibule-session=ended", "vestibule-session=browser-token"] {
-                let form = "form_value=\(PageSession.formValue(ofToken: "ended"))"
+                let form = "form_value=\(PageForm.value(ofToken: "ended"))"
                 let answer =
                     method == .get
                     ? try await stage.stage.get(uri, cookie: cookie)
@@ -85,7 +86,7 @@ struct AccountPagesTests {
 
     @Test func `Every form is bound to its session`() async throws {
         let stage = try AccountStage()
-        let other = PageSession.formValue(ofToken: "another-token")
+        let other = PageForm.value(ofToken: "another-token")
         let own = AccountStage.formValue
         let secFetchSite = try #require(HTTPField.Name("Sec-Fetch-Site"))
         let forgeries: [(form: String, headers: HTTPFields)] = [

@@ -4,13 +4,14 @@ import HTTPTypes
 import RPC
 import SwiftProtobuf
 import Testing
+import WebPages
 
 @testable import GatewayService
 
 /// A gateway with pages, and a browser whose session identity finds alive.
 struct AccountStage {
     static let token = "browser-token"
-    static let formValue = PageSession.formValue(ofToken: token)
+    static let formValue = PageForm.value(ofToken: token)
     static let group = "0190c2a5-7f00-7000-8000-0000000000aa"
 
     let stage: OpenIDStage

@@ -6,6 +6,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 

@@ -4,6 +4,7 @@ import HTTPJSON
 import HTTPTypes
 import SwiftProtobuf
 import Testing
+import WebPages
 
 @testable import GatewayService
 

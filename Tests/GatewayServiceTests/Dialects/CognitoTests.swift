@@ -2,6 +2,7 @@ import API
 import HTTPTypes
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 

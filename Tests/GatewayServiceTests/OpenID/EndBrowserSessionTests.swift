@@ -5,6 +5,7 @@ import RPC
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WebPages
 
 @testable import GatewayService
 
@@ -54,7 +55,7 @@ struct EndBrowserSessionTests {
         let page = try asked.page
         #expect(asked.status == 200 && page["form"] == ["method": "post", "action": Self.path])
         #expect(asked.cookies.isEmpty)
-        let value = PageSession.formValue(ofToken: "browser-token")
+        let value = PageForm.value(ofToken: "browser-token")
         #expect(
             page.hiddenFields == [
                 ["client_id", "c"], ["state", "<b>"], ["confirmed", "yes"], ["form_value", value],
@@ -71,10 +72,10 @@ struct EndBrowserSessionTests {
 
     @Test(arguments: [
         "confirmed=yes", "confirmed=yes&form_value=", "confirmed=yes&form_value=other",
-        "confirmed=yes&form_value=\(PageSession.formValue(ofToken: "another-token"))",
-        "confirmed=no&form_value=\(PageSession.formValue(ofToken: "browser-token"))",
-        "form_value=\(PageSession.formValue(ofToken: "browser-token"))",
-        "confirmed=yes&form_value=a&form_value=\(PageSession.formValue(ofToken: "browser-token"))",
+        "confirmed=yes&form_value=\(PageForm.value(ofToken: "another-token"))",
+        "confirmed=no&form_value=\(PageForm.value(ofToken: "browser-token"))",
+        "form_value=\(PageForm.value(ofToken: "browser-token"))",
+        "confirmed=yes&form_value=a&form_value=\(PageForm.value(ofToken: "browser-token"))",
     ])
     func `A forged confirmation signs nobody out`(form: String) async throws {
         let stage = try Self.stage(needsConfirmation: true)
@@ -91,7 +92,7 @@ struct EndBrowserSessionTests {
         let stage = try Self.stage(needsConfirmation: true)
         let parts = field.split(separator: ": ").map(String.init)
         let name = try #require(HTTPField.Name(parts[0]))
-        let form = "confirmed=yes&form_value=\(PageSession.formValue(ofToken: "browser-token"))"
+        let form = "confirmed=yes&form_value=\(PageForm.value(ofToken: "browser-token"))"
         let answer = try await stage.post(Self.path, form, cookie: OpenIDStage.session, headers: [name: parts[1]])
         #expect(!answer.cookies.contains(Self.cleared))
         #expect(stage.seen.ended.withLock { $0.allSatisfy { !$0.isConfirmed } })

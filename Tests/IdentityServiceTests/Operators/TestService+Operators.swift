@@ -10,8 +10,8 @@ import Testing
 
 extension TestService {
     /// What operators call, with these names in the caller's certificate.
-    func operators(names: [String] = [operatorName]) -> CallsByOperators {
-        CallsByOperators(methods: parts.operatorMethods, names: names)
+    func operators(names: [String] = [operatorName], claimed: String? = nil) -> CallsByOperators {
+        CallsByOperators(methods: parts.operatorMethods, names: names, claimed: claimed)
     }
 
     /// Blocks an account as an operator does.
@@ -25,11 +25,11 @@ extension TestService {
         try await operators().unblock(userID)
     }
 
-    /// Events of these kinds, oldest first, each as its kind and details.
+    /// Events of these kinds, oldest first, each as its kind and details, without the hash of what was looked for.
     func events(_ kinds: String...) async throws -> [String] {
         let rows = try await database.query(
             """
-            SELECT kind || ' ' || details::text FROM security_events WHERE kind = ANY (\(kinds)) ORDER BY event_id
+            SELECT kind || ' ' || (details - 'term')::text FROM security_events WHERE kind = ANY (\(kinds)) ORDER BY event_id
             """
         )
         return try rows.map { try $0.decode(0, as: String.self) }
@@ -40,14 +40,39 @@ extension TestService {
 struct CallsByOperators {
     let methods: OperatorMethods
     let names: [String]
+    /// The operator's name, as a console says it.
+    var claimed: String?
 
     private func context(_ method: MethodDescriptor) -> ServerContext {
         let peer = PeerInfo(address: "10.0.0.1:4242", isEncrypted: true, certificateNames: names)
-        return ServerContext(ServerCall(method: method, metadata: Metadata(), deadline: nil, peer: peer))
+        var metadata = Metadata()
+        if let claimed { metadata.add("vestibule-operator", claimed) }
+        return ServerContext(ServerCall(method: method, metadata: metadata, deadline: nil, peer: peer))
     }
 
-    func find(_ by: OperatorV1.FindAccountRequest.OneOf_By?) async throws -> OperatorV1.FindAccountResponse {
-        let request = OperatorV1.FindAccountRequest.with { $0.by = by }
+    func list(
+        _ make: (inout OperatorV1.ListAccountsRequest) -> Void = { _ in }
+    ) async throws -> OperatorV1.ListAccountsResponse {
+        var request = OperatorV1.ListAccountsRequest()
+        make(&request)
+        return try await methods.listAccounts(request, context: context(OperatorServiceMethods.listAccounts))
+    }
+
+    func sessions(_ userID: String) async throws -> OperatorV1.ListSessionsResponse {
+        let request = OperatorV1.ListSessionsRequest.with { $0.userID = userID }
+        return try await methods.listSessions(request, context: context(OperatorServiceMethods.listSessions))
+    }
+
+    func groups(_ userID: String) async throws -> OperatorV1.ListGroupsResponse {
+        let request = OperatorV1.ListGroupsRequest.with { $0.userID = userID }
+        return try await methods.listGroups(request, context: context(OperatorServiceMethods.listGroups))
+    }
+
+    func find(
+        _ by: OperatorV1.FindAccountRequest.OneOf_By?,
+        reason: String = ""
+    ) async throws -> OperatorV1.FindAccountResponse {
+        let request = OperatorV1.FindAccountRequest.with { ($0.by, $0.reason) = (by, reason) }
         return try await methods.findAccount(request, context: context(OperatorServiceMethods.findAccount))
     }
 

@@ -116,6 +116,32 @@ struct StatusTests {
         #expect(found.map(\.subject) == ["identity at 127.0.0.2:7001, profile at 127.0.0.2:7001", "PostgreSQL"])
     }
 
+    @Test func `Backups that are followed are well, and old ones are failures`() throws {
+        func following(_ followed: Int, newest: Int) -> ProgramStatus {
+            status(
+                """
+                vestibule_backup_followed_timestamp_seconds \(Int(Self.now) - followed)
+                vestibule_backup_newest_timestamp_seconds \(Int(Self.now) - newest)
+                vestibule_backup_interval_seconds 86400
+                vestibule_backup_log_lag_bytes 512
+                vestibule_backup_disk_free_bytes 4000000000
+                """,
+                program: "backup"
+            )
+        }
+        let well = following(3, newest: 86_500)
+        let backups = try #require(SystemStatus([well], now: Self.now).backups)
+        #expect(backups.followedAgeSeconds == 3 && backups.newestAgeSeconds == 86_500)
+        #expect(backups.logLagBytes == 512 && backups.diskFreeBytes == 4_000_000_000)
+        #expect(Finding.findings([well], now: Self.now).isEmpty)
+        let silent = Finding.findings([following(301, newest: 10)], now: Self.now)
+        #expect(silent.map(\.problem) == ["PostgreSQL's log has not been received for 301 s"])
+        let old = Finding.findings([following(3, newest: 86_400 * 2)], now: Self.now)
+        #expect(old.map(\.problem) == ["the newest whole backup is 48 hours old"])
+        #expect((silent + old).allSatisfy { $0.severity == .failure })
+        #expect(SystemStatus([status(Self.well)], now: Self.now).backups == nil)
+    }
+
     @Test func `What the programs share is summed up`() {
         let other = """
             vestibule_database_timeline 3

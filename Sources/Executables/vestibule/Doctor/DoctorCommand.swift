@@ -31,7 +31,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        let asked = Status.concurrentMap(Status.programs) { [path = file.path] program in
+        let asked = concurrentMap(Status.programs) { [path = file.path] program in
             ProgramDoctor(program: program, configurationPath: path).findings()
         }
         let programs = Status.statuses(Status.targets(path: file.path, isQuiet: true))

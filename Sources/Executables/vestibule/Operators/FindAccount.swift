@@ -1,5 +1,6 @@
 import API
 import ArgumentParser
+import Foundation
 import ServiceCommands
 import ServiceKit
 import SwiftProtobuf
@@ -8,81 +9,96 @@ extension Account {
     /// `vestibule account find`.
     struct Find: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Find accounts by id, phone number, e-mail, or the id that another backend had.",
+            abstract: "Find accounts by id, phone number, e-mail, username, name, device, or provider.",
             discussion: """
-                Prints each matching account. Exits with 1 if there is none. The audit log records the search and \
-                the operator; the output is personal data.
+                Prints each matching account, at most 16. Exits with 1 if there is none. The audit log records the \
+                search and the operator; the output is personal data.
+
+                --username, --name and --device ignore the case of letters. --name is the beginning of the display \
+                name. --device is a session's id, or the whole name of a device as the app gave it.
                 """
         )
 
         @Argument(help: "An account's id, a phone number such as +639171234567, or an e-mail.")
         var who: AccountName?
-        @Option(
-            help: ArgumentHelp("Its id at the backend that it was imported from.", valueName: "source:id")
-        )
-        var imported: String?
+        @OptionGroup(title: "By something else") var key: AccountSearchKey
+        @Option(help: ArgumentHelp("Why, for the audit log: letters a to z and underscores.", valueName: "word"))
+        var reason: String?
         @OptionGroup(title: "Where identity is") var place: OperatorPlace
 
         func validate() throws {
-            guard (who == nil) != (imported == nil) else {
-                throw ValidationError("name one account, or --imported source:id")
+            guard (who == nil ? 0 : 1) + key.given.count == 1 else {
+                throw ValidationError(
+                    "name one account, or one of --username, --name, --device, --provider, --imported"
+                )
             }
-            guard imported?.contains(":") != false else {
-                throw ValidationError("--imported must be source:id, such as firebase:Yh3Xk9")
-            }
+            try key.check()
         }
 
         func run() async throws {
-            let answer = await place.call("find") { [who, imported] client, options in
-                let key = imported.map { OperatorV1.FindAccountRequest.OneOf_By.importedID($0) } ?? who?.finding
-                return try await client.findAccount(.with { $0.by = key }, options: options)
+            let answer = await place.call("find") { [who, key, reason] client, options in
+                try await client.findAccount(
+                    .with {
+                        $0.by = who?.finding ?? key.given.first
+                        $0.reason = reason ?? ""
+                    },
+                    options: options
+                )
             }
             if place.json {
                 for account in answer.accounts { print(try account.json()) }
+                let terms = answer.auditTerms.joined(separator: " ")
+                FileHandle.standardError.write(Data("in the audit log, the term is \(terms)\n".utf8))
             } else {
                 print(answer.accounts.map { $0.lines.joined(separator: "\n") }.joined(separator: "\n\n"))
             }
-            if answer.isIncomplete { Program.end("there are more: name one by its id or number", code: 0) }
+            if answer.isIncomplete {
+                Program.end("there may be more: name one by its id or number, or more of the name", code: 0)
+            }
             if answer.accounts.isEmpty { Program.end("vestibule account find: there is no such account", code: 1) }
         }
     }
+}
 
-    /// `vestibule account events`.
-    struct Events: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Print the audit log of an account, newest first.",
-            discussion: """
-                A line for each event: time, kind, session, and details. It works for deleted accounts too. The \
-                audit log records that it was read.
-                """
-        )
+/// The options that name an account by something else than its id, number or e-mail.
+struct AccountSearchKey: ParsableArguments {
+    @Option(help: ArgumentHelp("Its username.", valueName: "name"))
+    var username: String?
+    @Option(help: ArgumentHelp("The beginning of its display name.", valueName: "text"))
+    var name: String?
+    @Option(help: ArgumentHelp("A session's id, or the name of a device.", valueName: "device"))
+    var device: String?
+    @Option(help: ArgumentHelp("The provider's name for its user.", valueName: "provider:subject"))
+    var provider: String?
+    @Option(help: ArgumentHelp("Its id at the backend that it was imported from.", valueName: "source:id"))
+    var imported: String?
 
-        @Argument(help: "The account's id.")
-        var id: AccountID
-        @Option(help: ArgumentHelp("The maximum of events.", valueName: "count"))
-        var limit = 50
-        @OptionGroup(title: "Where identity is") var place: OperatorPlace
-
-        /// The maximum of events in one response.
-        private static let pageSizeMax = 200
-
-        func validate() throws {
-            guard limit >= 1 else { throw ValidationError("--limit must be 1 or more") }
+    /// What was given, as identity's keys.
+    var given: [OperatorV1.FindAccountRequest.OneOf_By] {
+        var keys: [OperatorV1.FindAccountRequest.OneOf_By] = []
+        if let username { keys.append(.username(username)) }
+        if let name { keys.append(.namePrefix(name)) }
+        if let device { keys.append(AccountID(argument: device).map { .sessionID($0.text) } ?? .deviceName(device)) }
+        if let provider {
+            let parts = Self.halves(provider)
+            keys.append(.providerIdentity(.with { ($0.provider, $0.subject) = parts }))
         }
+        if let imported { keys.append(.importedID(imported)) }
+        return keys
+    }
 
-        func run() async throws {
-            var (left, token) = (limit, "")
-            repeat {
-                let request = OperatorV1.ListSecurityEventsRequest.with {
-                    ($0.userID, $0.pageSize, $0.pageToken) = (id.text, Int32(min(left, Self.pageSizeMax)), token)
-                }
-                let page = await place.call("events") { client, options in
-                    try await client.listSecurityEvents(request, options: options)
-                }
-                for event in page.events { print(place.json ? try event.json() : event.line) }
-                left -= page.events.count
-                token = page.nextPageToken
-            } while !token.isEmpty && left > 0
+    /// - Throws: a sentence about what can't be a key.
+    func check() throws {
+        guard imported?.contains(":") != false else {
+            throw ValidationError("--imported must be source:id, such as firebase:Yh3Xk9")
         }
+        guard provider.map({ !Self.halves($0).0.isEmpty && !Self.halves($0).1.isEmpty }) != false else {
+            throw ValidationError("--provider must be provider:subject, such as apple:001234.5678.90")
+        }
+    }
+
+    private static func halves(_ text: String) -> (String, String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        return (parts[0], parts.count == 2 ? parts[1] : "")
     }
 }

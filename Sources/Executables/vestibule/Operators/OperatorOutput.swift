@@ -35,6 +35,33 @@ extension OperatorV1.OperatorIdentity {
     }
 }
 
+extension OperatorV1.ListedAccount {
+    /// For people.
+    var line: String {
+        var words = [
+            createdAtMs.time, userID, "\(accountNumber)", providers.isEmpty ? "-" : providers.joined(separator: ","),
+        ]
+        if hasBlock { words.append("blocked:\(block.reason)") }
+        if isImported { words.append("imported") }
+        if isGuest { words.append("guest") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension OperatorV1.OperatorSession {
+    /// For people.
+    var line: String {
+        let state = isLive ? "live" : endReason.isEmpty ? "over" : "ended:\(endReason)"
+        return "\(sessionID) \(state) \(provider) began \(createdAtMs.time), last used \(lastUsedAtMs.time), "
+            + "device \(deviceName.orNone)"
+    }
+}
+
+extension OperatorV1.OperatorGroup {
+    /// For people.
+    var line: String { "\(groupID) \(role) created \(createdAtMs.time) \(name.printable)" }
+}
+
 extension OperatorV1.PhoneDispute {
     /// For people.
     var line: String {

@@ -1,10 +1,8 @@
 import ArgumentParser
-import Dispatch
 import Foundation
 import LocalStack
 import ServiceCommands
 import ServiceKit
-import Synchronization
 
 /// `vestibule status`: one screen about a running system.
 struct Status: ParsableCommand {
@@ -22,11 +20,11 @@ struct Status: ParsableCommand {
     )
 
     static let programs = ["identity", "profile", "invites", "gateway"]
-    private static let keys: [any AnyConfigurationKey] = programs.map { SharedKeys.metricsListen(program: $0) }
+    /// What has metrics: the programs, and `vestibule backup follow`.
+    private static let measured = programs + ["backup"]
+    private static let keys: [any AnyConfigurationKey] = measured.map { SharedKeys.metricsListen(program: $0) }
     /// Time for each step of a request to a program.
     private static let timeoutMilliseconds = 2000
-    /// More than any program has.
-    private static let metricsBytesMax = 8 << 20
 
     /// Where the metrics of a program are.
     struct Target: ExpressibleByArgument, Sendable {
@@ -35,7 +33,7 @@ struct Status: ParsableCommand {
 
         init?(argument: String) {
             let parts = argument.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, programs.contains(String(parts[0])), let address = HostPort(String(parts[1])),
+            guard parts.count == 2, measured.contains(String(parts[0])), let address = HostPort(String(parts[1])),
                 address.port > 0
             else { return nil }
             program = String(parts[0])
@@ -92,7 +90,7 @@ struct Status: ParsableCommand {
         } else {
             configuration = Program.configuration(keys: keys, program: "status", path: path)
         }
-        return programs.compactMap { program in
+        return measured.compactMap { program in
             configuration[SharedKeys.metricsListen(program: program)].map {
                 Target(program: program, address: $0.reachable)
             }
@@ -103,43 +101,12 @@ struct Status: ParsableCommand {
         StatusTable(programs: statuses(targets), now: Date().timeIntervalSince1970)
     }
 
-    /// What the programs say. Asks all at once, so that several that don't answer take no longer than one.
+    /// What the programs say. Blocks.
     static func statuses(_ targets: [Target]) -> [ProgramStatus] {
-        let replicas = targets.flatMap { target in
-            HTTPProbe.addresses(of: target.address).map { Target(program: target.program, address: $0) }
-        }
-        return concurrentMap(replicas) { replica in
-            let text = HTTPProbe.body(
-                address: replica.address,
-                path: "/metrics",
-                timeoutMilliseconds: timeoutMilliseconds,
-                bytesMax: metricsBytesMax
-            )
-            return ProgramStatus(
-                program: replica.program,
-                address: replica.address,
-                reading: text.map(MetricsReading.init)
-            )
-        }
-    }
-
-    /// On a thread each, since the closure blocks.
-    static func concurrentMap<Element: Sendable, Result: Sendable>(
-        _ list: [Element],
-        _ transform: @escaping @Sendable (Element) -> Result
-    ) -> [Result] {
-        let results = Mutex([Int: Result]())
-        let group = DispatchGroup()
-        for (index, element) in list.enumerated() {
-            group.enter()
-            Thread.detachNewThread {
-                let result = transform(element)
-                results.withLock { $0[index] = result }
-                group.leave()
-            }
-        }
-        group.wait()
-        return results.withLock { results in list.indices.compactMap { results[$0] } }
+        MetricsTarget.readAll(
+            targets.map { MetricsTarget(program: $0.program, address: $0.address) },
+            timeoutMilliseconds: timeoutMilliseconds
+        )
     }
 }
 

@@ -39,7 +39,7 @@ struct StatusTable {
         }
         let lines = [
             ("database", database), ("keys", keys), ("work", work.isEmpty ? ["nothing waits"] : work),
-            ("clocks", clocks),
+            ("backups", backups), ("clocks", clocks),
         ]
         return lines.filter { !$0.1.isEmpty }.map { title, parts in
             title + String(repeating: " ", count: 10 - title.count) + parts.joined(separator: ", ").printable
@@ -59,6 +59,15 @@ struct StatusTable {
         }
         if let fails = database.archivingFails { parts.append(fails ? "archiving FAILS" : "archiving works") }
         return parts + ["writes refused \(Int(database.refusedWrites))"]
+    }
+
+    private var backups: [String] {
+        guard let backups = system.backups else { return [] }
+        let lag = backups.logLagBytes.map { " (\(Self.size($0)) behind)" } ?? ""
+        var parts = ["log received \(Self.span(backups.followedAgeSeconds)) ago\(lag)"]
+        parts.append("newest whole backup \(Self.span(backups.newestAgeSeconds)) ago")
+        if let free = backups.diskFreeBytes { parts.append("\(Self.size(free)) free") }
+        return parts
     }
 
     private var clocks: [String] {

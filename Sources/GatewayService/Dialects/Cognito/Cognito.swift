@@ -1,5 +1,6 @@
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// The hosted pages of Amazon Cognito, for apps that open them: `/login` and `/logout`, the parameters and the spelling that its clients
 /// use below `/oauth2`, and the path to which providers post. They lead to our own endpoints and pages, by the same rules.

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import SwiftProtobuf
+import WebPages
 
 /// Parts that several pages of a signed-in user have.
 extension AccountPages.Visit {

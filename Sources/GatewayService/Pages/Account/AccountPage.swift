@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import SwiftProtobuf
+import WebPages
 
 /// `GET /my/account`: how the user signs in, from where, and what becomes of the account.
 enum AccountPage {

@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import Logging
+import WebPages
 
 /// The pages of a signed-in user. Each is another dress of methods that apps call (``AppMethods``): what is allowed, limited and recorded
 /// there is so here. The browser's cookie stands for the user; a bearer token opens none of them.

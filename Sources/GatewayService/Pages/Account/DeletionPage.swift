@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET` and `POST /my/account/deletion`: deletes the account. Identity decides whether the sign-in is recent enough for it.
 enum DeletionPage {

@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import RPC
+import WebPages
 
 /// The forms of a group's page.
 enum GroupActs {

@@ -2,6 +2,7 @@ import API
 import FoundationEssentials
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET` and `POST /my/groups`: the user's groups and invitations, and a form for a new group.
 enum GroupsPage {

@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import WebPages
 
 /// The pages of an invitation link. `GET /my/join` is where the link leads: its token is in the fragment, which no server sees, so the
 /// script puts it into the page's form, or the user does. `POST` keeps it in a cookie, since the user may have to sign in first.

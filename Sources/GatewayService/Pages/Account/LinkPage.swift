@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import WebPages
 
 /// Links a further provider: the provider's page, and then a form by which the user confirms. `POST …/providers/{provider}/link` begins,
 /// `GET` and `POST /my/account/link` end it.

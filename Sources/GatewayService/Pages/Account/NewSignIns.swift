@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import SwiftProtobuf
+import WebPages
 
 /// Sign-ins on other devices since this one signed in, and the notice about them on the account's page: a user who did not sign in there
 /// learns of it, with what to do. It goes when the user says that it was them, or after a week.

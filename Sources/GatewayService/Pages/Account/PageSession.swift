@@ -1,12 +1,10 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import JOSE
+import WebPages
 
 /// The session of a browser that has signed in, as pages act with it.
 struct PageSession: Sendable {
-    private static let formLabel = "vestibule page form 1"
-
     /// Calls methods as an app of the user would.
     let caller: Caller
     /// The user.
@@ -23,11 +21,6 @@ struct PageSession: Sendable {
         caller = .page(request.headers.carrying(bearerToken: session.accessToken), context)
         userID = session.userID
         expiresAtSeconds = session.expiresAtSeconds
-        formValue = Self.formValue(ofToken: token)
-    }
-
-    /// What a form of a page must have that is made for the browser with this cookie.
-    static func formValue(ofToken token: String) -> String {
-        Base64URL.encode(SHA256.hash("\(formLabel)\0\(token)"))
+        formValue = PageForm.value(ofToken: token)
     }
 }

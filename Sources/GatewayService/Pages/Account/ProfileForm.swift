@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import WebPages
 
 /// The fields of the profile as a page shows them, with what is wrong with each.
 struct ProfileForm {

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET` and `POST /my/profile`: what the user is called, and by which number others find them.
 ///

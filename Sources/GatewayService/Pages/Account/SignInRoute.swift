@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import WebPages
 
 /// `GET /sign-in`: has the user sign in to our own pages, and comes back to one of them.
 enum SignInRoute {

@@ -11,7 +11,8 @@ extension OperatorMethods {
     ) async throws -> OperatorV1.OpenAccountResponse {
         try await answer(context) { name in
             let (holder, claimant) = (try account(request.userID), try account(request.forUserID))
-            try await tell([holder, claimant], name, context)
+            // In the audit log of both, also if nothing comes of it.
+            for userID in [holder, claimant] { try await record(userID, by: "open", name, context) }
             var response = OperatorV1.OpenAccountResponse()
             // Asked again, since an answer was lost.
             if let providers = try await store.opening(of: holder, for: claimant, deadline: context.deadline) {
@@ -28,19 +29,6 @@ extension OperatorMethods {
             case .refused(let refusal): throw Self.fault(refusal)
             }
             return response
-        }
-    }
-
-    /// Writes into the audit log of both that an operator looked at them for it, also if nothing comes of it.
-    private func tell(_ users: [UserID], _ name: String?, _ context: ServerContext) async throws {
-        for userID in users {
-            _ = try await store.findAccounts(
-                .userID(userID),
-                by: "open",
-                name,
-                nowMilliseconds: clock.nowMilliseconds,
-                deadline: context.deadline
-            )
         }
     }
 

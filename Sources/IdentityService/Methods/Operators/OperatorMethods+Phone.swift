@@ -34,13 +34,7 @@ extension OperatorMethods {
         context: ServerContext
     ) async throws -> OperatorV1.ListPhoneDisputesResponse {
         try await answer(context) { name in
-            _ = try await store.findAccounts(
-                nil,
-                by: "phone_disputes",
-                name,
-                nowMilliseconds: clock.nowMilliseconds,
-                deadline: context.deadline
-            )
+            try await record(nil, by: "phone_disputes", name, context)
             var response = OperatorV1.ListPhoneDisputesResponse()
             response.disputes = try await profile.disputes(limit: request.pageSize).map { dispute in
                 var message = OperatorV1.PhoneDispute()

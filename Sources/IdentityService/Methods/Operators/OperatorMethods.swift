@@ -13,8 +13,10 @@ struct OperatorMethods: OperatorServiceHandler {
     let opener: AccountOpener
     /// Tells who watches which sessions end.
     let revocations: RevocationHub
+    /// Has the groups.
+    let groups: OperatorGroups
     /// Who is an operator.
-    let operators: CallerTrust
+    let operators: OperatorCallers
     /// Our own keys, which seal page tokens.
     let ownKeys: CurrentKeys
     let identifiers: IdentifierSource
@@ -22,7 +24,8 @@ struct OperatorMethods: OperatorServiceHandler {
     /// Has the other services told of a closed account.
     let accountClosed: @Sendable () -> Void
 
-    /// Runs a method's body for an operator, whose name in the certificate it is given; nil where callers have none.
+    /// Runs a method's body for an operator, whose name it is given: that in the certificate, or the one that a console says; nil where
+    /// callers have none.
     ///
     /// The list of who may call what (`PeerAllowList`) comes before it. This holds also where that lets a gateway or service call
     /// everything.
@@ -31,9 +34,12 @@ struct OperatorMethods: OperatorServiceHandler {
         _ body: (String?) async throws -> Response
     ) async throws -> Response {
         try await context.answer {
-            let names = context.peer.certificateNames
-            guard operators.believes(names) else { throw IdentityError.operation(.notAnOperator) }
-            return try await body(operators.name(in: names))
+            try await body(
+                operators.name(
+                    certificateNames: context.peer.certificateNames,
+                    claimed: context.metadata.first(OperatorName.metadataKey)
+                )
+            )
         }
     }
 

@@ -3,6 +3,7 @@ import IdentityDomain
 import Logging
 import Models
 import RPC
+import SwiftProtobuf
 
 /// Asks profile for operators.
 struct OperatorProfiles: Sendable {
@@ -20,6 +21,15 @@ struct OperatorProfiles: Sendable {
             var request = ProfileV1.FindPhoneHolderRequest()
             request.phoneNumber = phoneNumber
             return try await client.findPhoneHolder(request, options: options)
+        }
+    }
+
+    /// The users with a username, or whose display names begin with a text.
+    ///
+    /// - Throws: profile's refusal of a text that no name begins with, or `profileUnavailable`.
+    func users(_ by: ProfileV1.FindUsersRequest.OneOf_By) async throws -> ProfileV1.FindUsersResponse {
+        try await ask { options throws(RPCError) in
+            try await client.findUsers(.with { $0.by = by }, options: options)
         }
     }
 

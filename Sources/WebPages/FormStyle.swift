@@ -1,6 +1,7 @@
-/// The look of what only the pages of a signed-in user have.
-enum AccountStyle {
-    static let text = """
+/// The look of pages with links to others, parts and forms; it goes with ``PageStyle``.
+public enum FormStyle {
+    /// The style sheet.
+    public static let text = """
         nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; width: 100%; max-width: 36rem; padding: 0 .5rem 1rem; }
         nav a { padding: .5rem 0; color: var(--quiet); text-underline-offset: .25em; }
         nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration-thickness: 2px; }

@@ -7,7 +7,7 @@ extension Request {
 
     /// The value of a cookie; nil without one, and for one that comes more than once: another site's page may have set one of
     /// them.
-    func cookie(_ name: String) -> Substring? {
+    public func cookie(_ name: String) -> Substring? {
         var values: [Substring] = []
         for header in headers[values: .cookie] {
             for pair in header.split(separator: ";") {

@@ -3,23 +3,27 @@ import HTTPTypes
 
 /// A cookie of the pages. `__Host-` keeps subdomains and http from setting it (RFC 6265bis section 4.1.3.2). Over http at the machine
 /// that the browser runs on, where not every browser takes such a cookie, it has neither that prefix nor Secure.
-struct PageCookie: Sendable, Hashable {
+public struct PageCookie: Sendable, Hashable {
     /// What browsers keep at most, in bytes of name, value and attributes.
-    static let bytesMax = 4096
+    public static let bytesMax = 4096
 
     /// On which requests from other sites the browser sends it.
-    enum SameSite: String, Sendable {
+    public enum SameSite: String, Sendable {
+        /// On links alone.
         case lax = "Lax"
         /// On all; browsers take it with Secure only, so it is lax over http.
         case none = "None"
     }
 
-    let name: String
+    /// The whole name.
+    public let name: String
     private let attributes: String
 
-    /// A cookie of these pages.
-    init(_ name: String, sameSite: SameSite, of pages: SignInPages) {
-        if pages.isClear {
+    /// A cookie.
+    ///
+    /// - Parameter isClear: whether browsers come by http.
+    public init(_ name: String, sameSite: SameSite, isClear: Bool) {
+        if isClear {
             self.name = name
             let sameSite = sameSite == .none ? .lax : sameSite
             attributes = "Path=/; HttpOnly; SameSite=\(sameSite.rawValue)"
@@ -30,33 +34,20 @@ struct PageCookie: Sendable, Hashable {
     }
 
     /// The value that a request has; empty if it has none, or more than one.
-    func value(_ request: Request) -> String { request.cookie(name).map(String.init) ?? "" }
+    public func value(_ request: Request) -> String { request.cookie(name).map(String.init) ?? "" }
 
     /// What sets it; nil for a value that no browser would keep.
-    func setting(_ value: String, maxAgeSeconds: Int64) -> String? {
+    public func setting(_ value: String, maxAgeSeconds: Int64) -> String? {
         let setting = "\(name)=\(value); \(attributes); Max-Age=\(maxAgeSeconds)"
         guard setting.utf8.count <= Self.bytesMax, value.utf8.allSatisfy(Self.isValueByte) else { return nil }
         return setting
     }
 
     /// What takes it away.
-    var clearing: String { "\(name)=; \(attributes); Max-Age=0" }
+    public var clearing: String { "\(name)=; \(attributes); Max-Age=0" }
 
     /// RFC 6265 section 4.1.1.
     private static func isValueByte(_ byte: UInt8) -> Bool {
         0x21...0x7e ~= byte && !"\",;\\".utf8.contains(byte)
     }
-}
-
-extension SignInPages {
-    /// The browser's session. Requests that other sites make a browser send don't have it, but for links.
-    var sessionCookie: PageCookie { PageCookie("vestibule-session", sameSite: .lax, of: self) }
-    /// The sign-in in progress: the provider's form comes from another site.
-    var signInCookie: PageCookie { PageCookie("vestibule-sign-in", sameSite: .none, of: self) }
-    /// A linking in progress: what the provider gave, until the user confirms it.
-    var linkCookie: PageCookie { PageCookie("vestibule-link", sameSite: .lax, of: self) }
-    /// Until when the user has seen sign-ins on other devices.
-    var newDevicesCookie: PageCookie { PageCookie("vestibule-new-devices", sameSite: .lax, of: self) }
-    /// The invitation that the user came with, until they have signed in and decided.
-    var invitationCookie: PageCookie { PageCookie("vestibule-invitation", sameSite: .lax, of: self) }
 }

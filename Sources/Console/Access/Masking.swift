@@ -1,0 +1,24 @@
+/// Personal data as it is shown until an operator opens it with a reason.
+enum Masking {
+    private static let dots = "•••••"
+    /// Of a number with fewer digits nothing is shown.
+    private static let digitsMin = 9
+    private static let firstShown = 2
+    private static let lastShown = 4
+
+    /// `+63•••••4567`: two digits after the plus and the last four. The number of dots says nothing.
+    static func phone(_ number: String) -> String {
+        guard !number.isEmpty else { return "" }
+        let digits = number.filter(\.isNumber)
+        guard digits.count >= digitsMin else { return dots }
+        return "\(number.hasPrefix("+") ? "+" : "")\(digits.prefix(firstShown))\(dots)\(digits.suffix(lastShown))"
+    }
+
+    /// `m•••••@•••••.com`: the first character, and what follows the domain's last dot.
+    static func email(_ address: String) -> String {
+        guard !address.isEmpty else { return "" }
+        let parts = address.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = parts[0].first, let dot = parts[1].lastIndex(of: ".") else { return dots }
+        return "\(first)\(dots)@\(dots)\(parts[1][dot...])"
+    }
+}

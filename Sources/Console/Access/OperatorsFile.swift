@@ -1,0 +1,49 @@
+import Logging
+import ServiceKit
+import Synchronization
+
+/// The operators file as it is now: read again a few seconds after a change, so that who is taken out is out, without a restart.
+final class OperatorsFile: Sendable {
+    /// The longest file, in bytes.
+    static let bytesMax = 65_536
+    /// How long a reading counts.
+    private static let ageSecondsMax: Int64 = 5
+
+    private struct State {
+        var list: OperatorList
+        var content: [UInt8]
+        var readAtSeconds: Int64
+    }
+
+    private let file: ConfiguredFile
+    private let state: Mutex<State>
+    private let logger: Logger
+
+    /// - Throws: what is wrong with the file, as a clause.
+    init(_ file: ConfiguredFile, logger: Logger) throws(ConfigurationProblem) {
+        self.file = file
+        self.logger = logger
+        let list = try OperatorList(file.content.bytes)
+        state = Mutex(State(list: list, content: file.content.bytes, readAtSeconds: .min))
+    }
+
+    /// The operators. While the file can't be read the last ones that could be stay.
+    func current(nowSeconds: Int64) -> OperatorList {
+        state.withLock { state in
+            guard state.readAtSeconds == .min || nowSeconds - state.readAtSeconds >= Self.ageSecondsMax else {
+                return state.list
+            }
+            state.readAtSeconds = nowSeconds
+            do throws(ConfigurationProblem) {
+                let content = try file.reread(bytesMax: Self.bytesMax).content.bytes
+                guard content != state.content else { return state.list }
+                state.list = try OperatorList(content)
+                state.content = content
+                logger.notice("read the operators file again")
+            } catch {
+                logger.error("the operators file can't be used", metadata: ["problem": "\(error.text)"])
+            }
+            return state.list
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import IdentityDomain
+import JOSE
+import OutgoingHTTP
+import Synchronization
+
+/// What an OpenID provider says of itself.
+struct ProviderDescription: Sendable, Hashable {
+    let authorizationEndpoint: String
+    let tokenEndpoint: String
+    let keysURL: String
+    let algorithms: [SignatureAlgorithm]
+}
+
+/// The provider's description and keys, kept for a while.
+final class ProviderDocuments: Sendable {
+    /// How long the provider may take.
+    static let timeout: Duration = .seconds(5)
+    private static let bytesMax = 64 * 1024
+    private static let keysBytesMax = 256 * 1024
+    /// How long the description counts, in seconds.
+    private static let descriptionSecondsMax: Int64 = 3600
+    /// How long keys count, in seconds.
+    private static let keysSecondsMax: Int64 = 600
+    /// How long after a failure the description isn't asked for again, in seconds.
+    private static let failureSeconds: Int64 = 3
+    /// How long after a fetch an unknown key makes for no other one, in seconds.
+    private static let coolDownSeconds: Int64 = 10
+
+    private struct State {
+        var description: (value: ProviderDescription, atSeconds: Int64)?
+        var keys: (value: KeySet, atSeconds: Int64)?
+        /// When the description could not be had last.
+        var failedAtSeconds: Int64?
+    }
+
+    private let settings: OpenIDProvider.Settings
+    private let http: any OutgoingClient
+    private let state = Mutex(State())
+
+    init(_ settings: OpenIDProvider.Settings, http: any OutgoingClient) {
+        self.settings = settings
+        self.http = http
+    }
+
+    /// The description, fetched if the kept one is too old.
+    func description(nowSeconds: Int64) async throws(SignInFailure) -> ProviderDescription {
+        if let kept = state.withLock({ $0.description }), nowSeconds - kept.atSeconds < Self.descriptionSecondsMax {
+            return kept.value
+        }
+        // Anybody can begin a sign-in: a provider that is down isn't asked by each of them.
+        if let failed = state.withLock({ $0.failedAtSeconds }), nowSeconds - failed < Self.failureSeconds {
+            throw .unavailable("its description could not be had a moment ago")
+        }
+        do throws(SignInFailure) {
+            let body = try await get(settings.discoveryURL, bytesMax: Self.bytesMax)
+            let description = try Self.description(body, issuer: settings.issuer)
+            state.withLock { ($0.description, $0.failedAtSeconds) = ((description, nowSeconds), nil) }
+            return description
+        } catch {
+            state.withLock { $0.failedAtSeconds = nowSeconds }
+            throw error
+        }
+    }
+
+    /// The key of a token; nil if the provider has none of its id.
+    func key(
+        _ token: ProviderToken,
+        _ description: ProviderDescription,
+        nowSeconds: Int64
+    ) async throws(SignInFailure) -> VerificationKey? {
+        if let kept = state.withLock({ $0.keys }) {
+            let age = nowSeconds - kept.atSeconds
+            let key = kept.value.key(id: token.keyID, algorithm: token.algorithm)
+            if age < Self.keysSecondsMax, key != nil || age < Self.coolDownSeconds { return key }
+        }
+        let body = try await get(description.keysURL, bytesMax: Self.keysBytesMax)
+        guard let keys = try? KeySet(parsing: body) else { throw .unavailable("its key set can't be read") }
+        state.withLock { $0.keys = (keys, nowSeconds) }
+        return keys.key(id: token.keyID, algorithm: token.algorithm)
+    }
+
+    /// Reads a description. Each address must be of https, or of http on this machine, and the document must name the issuer.
+    static func description(_ body: [UInt8], issuer: String) throws(SignInFailure) -> ProviderDescription {
+        guard let document = try? JSONObject(parsing: body, limits: JSONLimits(bytesMax: bytesMax)) else {
+            throw .unavailable("its description is no JSON object")
+        }
+        // Section 4.3: anybody's document could name the keys otherwise.
+        guard document["issuer"]?.string == issuer else { throw .unavailable("its description names another issuer") }
+        let names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
+        let addresses = names.compactMap { document[$0]?.string }.filter(ProviderURL.isAcceptable)
+        let theirs = Set((document["id_token_signing_alg_values_supported"]?.array ?? []).compactMap(\.string))
+        let algorithms = SignatureAlgorithm.allCases.filter { theirs.contains($0.rawValue) }
+        guard addresses.count == names.count, !algorithms.isEmpty else {
+            throw .unavailable("its description lacks an endpoint, or an algorithm that is known here")
+        }
+        return ProviderDescription(
+            authorizationEndpoint: addresses[0],
+            tokenEndpoint: addresses[1],
+            keysURL: addresses[2],
+            algorithms: algorithms
+        )
+    }
+
+    private func get(_ url: String, bytesMax: Int) async throws(SignInFailure) -> [UInt8] {
+        let request = OutgoingRequest(
+            .get(),
+            url,
+            headers: [("accept", "application/json")],
+            timeout: Self.timeout,
+            bodyBytesMax: bytesMax
+        )
+        let response: OutgoingResponse
+        do throws(OutgoingHTTPError) {
+            response = try await http.send(request)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+        guard response.status == 200 else { throw .unavailable("\(url) answered \(response.status)") }
+        return response.body
+    }
+}

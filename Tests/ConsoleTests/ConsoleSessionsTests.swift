@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Console
+
+/// Sessions of browsers, and sign-ins that have begun.
+struct ConsoleSessionsTests {
+    private let sessions = ConsoleSessions(limits: ConsoleSessions.Limits(lifetimeSeconds: 1000, idleSeconds: 100))
+
+    private func name(_ token: String, at now: Int64, isByOperator: Bool = true) -> String? {
+        sessions.use(token, nowSeconds: now, isByOperator: isByOperator)?.name
+    }
+
+    @Test func `A session lasts while it is used, and no longer than its lifetime`() {
+        let token = sessions.begin("ana", .certificate, nowSeconds: 0)
+        for now in stride(from: Int64(99), to: 1000, by: 99) { #expect(name(token, at: now) == "ana", "\(now)") }
+        #expect(name(token, at: 1000) == nil && name(token, at: 999) == nil, "it is gone")
+        let idle = sessions.begin("ana", .certificate, nowSeconds: 0)
+        #expect(name(idle, at: 50, isByOperator: false) == "ana")
+        #expect(name(idle, at: 100) == nil, "a page that asks by itself is no use")
+    }
+
+    @Test func `A session ends at once, and no other token opens it`() {
+        let token = sessions.begin("ana", .certificate, nowSeconds: 0)
+        for other in ["", "x", String(token.dropLast()), token + "A"] { #expect(name(other, at: 1) == nil) }
+        sessions.end(token)
+        #expect(name(token, at: 1) == nil)
+    }
+
+    @Test func `Of too many the one used longest ago makes room`() {
+        let tokens = (0...ConsoleSessions.countMax).map { number in
+            sessions.begin("n\(number)", .certificate, nowSeconds: Int64(number / 100))
+        }
+        let alive = tokens.filter { name($0, at: 3, isByOperator: false) != nil }
+        #expect(alive.count == ConsoleSessions.countMax && alive.contains(tokens[ConsoleSessions.countMax]))
+    }
+
+    @Test func `An attempt is read back from its own cookie alone, for ten minutes`() throws {
+        let key = [UInt8](repeating: 1, count: 32)
+        let goal = try #require(ConsolePath("/accounts/0190163d-8694-739b-aea5-966c26f8ad90"))
+        let attempt = SignInAttempt(goal: goal, nowSeconds: 1_000)
+        let cookie = attempt.cookie(key: key)
+        #expect(SignInAttempt(cookie: cookie, key: key, nowSeconds: 1_600) == attempt)
+        #expect(SignInAttempt(cookie: cookie, key: key, nowSeconds: 1_601) == nil)
+        #expect(SignInAttempt(cookie: cookie, key: key, nowSeconds: 999) == nil)
+        #expect(SignInAttempt(cookie: cookie, key: [UInt8](repeating: 2, count: 32), nowSeconds: 1_000) == nil)
+        for index in cookie.indices {
+            var changed = cookie
+            changed.replaceSubrange(index...index, with: cookie[index] == "A" ? "B" : "A")
+            #expect(SignInAttempt(cookie: changed, key: key, nowSeconds: 1_000) == nil, "\(changed)")
+        }
+        let other = SignInAttempt(goal: .accounts, nowSeconds: 1_000)
+        #expect(other.state != attempt.state && other.nonce != attempt.nonce && other.verifier != attempt.verifier)
+    }
+
+    @Test(arguments: [
+        "", "accounts", "//evil.example", "/a//b", "https://evil.example", "/\\evil.example", "/a?b", "/a#b", "/a\nb",
+        "/a%2f",
+        "/A", "/a b", "/é",
+    ])
+    func `No path leads elsewhere`(text: String) { #expect(ConsolePath(text) == nil) }
+}

@@ -1,0 +1,152 @@
+import IdentityDomain
+import JOSE
+import OutgoingHTTP
+import Synchronization
+import Testing
+
+@testable import Console
+
+/// Signing in by an OpenID provider.
+struct OpenIDProviderTests {
+    private static let issuer = "https://idp.example"
+    private static let now: Int64 = 1_795_824_000
+
+    /// A provider that answers from memory.
+    private final class Provider: OutgoingClient {
+        let key: SigningKey
+        let claims = Mutex<JSONObject>([:])
+        let document = Mutex<JSONObject>([:])
+        let published: Mutex<[SigningKey]>
+        let status = Mutex(200)
+        let asked = Mutex<[String]>([])
+
+        init() throws {
+            key = try SigningKey.generateP256()
+            published = Mutex([key])
+            document.withLock {
+                $0 = [
+                    "issuer": .string(issuer), "authorization_endpoint": "https://idp.example/authorize?a=b",
+                    "token_endpoint": "https://idp.example/token", "jwks_uri": "https://idp.example/keys",
+                    "id_token_signing_alg_values_supported": ["ES256"],
+                ]
+            }
+        }
+
+        func send(_ request: OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse {
+            let place = String(request.url.split(separator: "/").last ?? "")
+            asked.withLock { $0.append(place) }
+            let body: JSONObject
+            switch place {
+            case "token":
+                let claims = claims.withLock { $0 }
+                guard let token = try? key.signedToken(claims: claims, type: "JWT") else {
+                    throw OutgoingHTTPError(.overloaded, mayHaveBeenSent: false)
+                }
+                body = ["id_token": .string(token)]
+            case "keys": body = KeySet(published.withLock { $0 }).json
+            default: body = document.withLock { $0 }
+            }
+            return OutgoingResponse(status: status.withLock { $0 }, headers: [], body: body.serialized())
+        }
+    }
+
+    private func client(_ http: Provider) -> OpenIDProvider {
+        OpenIDProvider(
+            OpenIDProvider.Settings(
+                issuer: Self.issuer,
+                discoveryURL: "https://idp.example/.well-known/openid-configuration",
+                clientID: "console",
+                clientSecret: "s",
+                redirectURI: "http://127.0.0.1:7090/sign-in/callback"
+            ),
+            http: http
+        )
+    }
+
+    private func claims(_ attempt: SignInAttempt, _ changes: JSONObject = [:]) -> JSONObject {
+        var claims: JSONObject = [
+            "iss": .string(Self.issuer), "aud": "console", "sub": "7", "nonce": .string(attempt.nonce),
+            "iat": .integer(Self.now), "exp": .integer(Self.now + 600), "email": "ana@example.com",
+        ]
+        for change in changes.members { claims[change.name] = change.value }
+        return claims
+    }
+
+    private func subject(_ changes: JSONObject, nonce: String? = nil) async throws -> OpenIDProvider.SignIn? {
+        let http = try Provider()
+        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
+        http.claims.withLock { $0 = claims(attempt, changes) }
+        return try? await client(http).finish(code: "c", attempt, nowSeconds: Self.now)
+    }
+
+    @Test func `The browser is sent with state, nonce and challenge, and asked to sign in anew`() async throws {
+        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
+        let address = try await client(Provider()).address(of: attempt, nowSeconds: Self.now)
+        #expect(address.hasPrefix("https://idp.example/authorize?a=b&response_type=code&client_id=console&"))
+        for part in [
+            "state=\(attempt.state)", "nonce=\(attempt.nonce)", "code_challenge=\(attempt.challenge)",
+            "code_challenge_method=S256", "prompt=login", "max_age=0", "scope=openid",
+            "redirect_uri=http%3A%2F%2F127.0.0.1%3A7090%2Fsign-in%2Fcallback",
+        ] { #expect(address.contains(part)) }
+        #expect(!address.contains(attempt.verifier))
+    }
+
+    @Test func `Issuer and subject say who signed in, and auth_time when`() async throws {
+        let expected = ProviderSubject(issuer: Self.issuer, subject: "7")
+        #expect(try await subject([:]) == OpenIDProvider.SignIn(subject: expected, provenAtSeconds: Self.now))
+        let earlier = try await subject(["auth_time": .integer(Self.now - 900)])
+        #expect(earlier?.provenAtSeconds == Self.now - 900)
+        #expect(try await subject(["auth_time": .integer(.max)])?.provenAtSeconds == Self.now)
+    }
+
+    @Test func `A token that isn't for this sign-in proves nobody`() async throws {
+        let changes: [JSONObject] = [
+            ["iss": "https://evil.example"], ["aud": "another"], ["nonce": "another"],
+            ["exp": .integer(Self.now - 100)],
+            ["iat": .integer(Self.now - 4_000)], ["sub": ""], ["aud": ["another", "third"]],
+        ]
+        for change in changes { #expect(try await subject(change) == nil, "\(change)") }
+    }
+
+    @Test func `A key that the provider doesn't publish, and a description of another issuer, are refused`()
+        async throws
+    {
+        let http = try Provider()
+        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
+        http.claims.withLock { $0 = claims(attempt) }
+        let other = try SigningKey.generateP256()
+        http.published.withLock { $0 = [other] }
+        let provider = client(http)
+        await #expect(throws: SignInFailure.self) {
+            _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now)
+        }
+        // Keys are asked for again, but not at once.
+        http.published.withLock { $0 = [http.key] }
+        await #expect(throws: SignInFailure.self) {
+            _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now + 9)
+        }
+        _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now + 10)
+        #expect(http.asked.withLock { $0.filter { $0 == "keys" }.count } == 2)
+        for (name, value): (String, JSONValue) in [
+            ("issuer", "https://evil.example"), ("token_endpoint", "http://idp.example/token"),
+            ("jwks_uri", "javascript:alert(1)"), ("id_token_signing_alg_values_supported", ["HS256", "none"]),
+        ] {
+            let bad = try Provider()
+            bad.document.withLock { $0[name] = value }
+            await #expect(throws: SignInFailure.self, "\(name)") {
+                _ = try await client(bad).address(of: attempt, nowSeconds: Self.now)
+            }
+        }
+        let down = try Provider()
+        down.status.withLock { $0 = 503 }
+        let waiting = client(down)
+        for second in Int64(0)...2 {
+            await #expect(throws: SignInFailure.self) {
+                _ = try await waiting.address(of: attempt, nowSeconds: Self.now + second)
+            }
+        }
+        #expect(down.asked.withLock { $0.count } == 1, "it is not asked by each who begins a sign-in")
+        down.status.withLock { $0 = 200 }
+        _ = try await waiting.address(of: attempt, nowSeconds: Self.now + 3)
+    }
+}
