@@ -151,7 +151,8 @@ struct EndOfSessionsTests {
     }
 
     /// Acknowledgements, and refreshes that share a commit, lock rows in the order of their ids.
-    @Test(.waitsByLocksAlone) func `Ending sessions from a clock that was ahead never waits in a circle`() async throws {
+    @Test(.waitsByLocksAlone) func `Ending sessions from a clock that was ahead never waits in a circle`() async throws
+    {
         try await TestService.run { service in
             // In the table they lie in the other order.
             let low = PostgresUUID(high: 1, low: 0)

@@ -88,7 +88,7 @@ struct BackupCommand: AsyncParsableCommand {
     struct Healthcheck: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ask `vestibule backup follow` whether it receives the log; exits with 0 or 1.",
-            discussion: "It reads the metrics at \(BackupKeys.metricsListen.name). After a start it has the same time to begin."
+            discussion: "It reads the metrics at \(BackupKeys.metricsListen.name)."
         )
         /// The follower asks each five seconds.
         private static let ageMax = 60.0
@@ -99,7 +99,8 @@ struct BackupCommand: AsyncParsableCommand {
         func run() {
             do {
                 guard let address = try file.backupSettings().metricsListen else {
-                    throw ConfigurationErrors([ConfigurationError(key: BackupKeys.metricsListen.name, problem: "is required")])
+                    let key = BackupKeys.metricsListen.name
+                    throw ConfigurationErrors([ConfigurationError(key: key, problem: "is required")])
                 }
                 let text = HTTPProbe.body(
                     address: address.reachable,
