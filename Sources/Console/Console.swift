@@ -18,6 +18,8 @@ struct Console: Sendable {
     let provider: OpenIDProvider?
     let history: MetricsHistory
     let sessions: ConsoleSessions
+    let usedAttempts = UsedAttempts()
+    let searches = SearchLimit()
     /// Seals the cookies of sign-ins that have begun: of this process alone.
     let attemptKey = SecureRandom.bytes(SHA256.byteCount)
     let nowSeconds: @Sendable () -> Int64
@@ -46,7 +48,10 @@ struct Console: Sendable {
     /// stand for this machine (DNS rebinding) reaches nothing.
     var handler: RouteHandler {
         var configuration = RouteHandler.Configuration(limits: settings.edge.limits)
-        if !settings.origin.isClear { configuration.strictTransportSeconds = 180 * 86_400 }
+        // Not for this machine's own name, which other programs serve by http.
+        if !settings.origin.isClear, !settings.origin.isOfThisMachine {
+            configuration.strictTransportSeconds = 180 * 86_400
+        }
         let authority = settings.origin.authority
         return RouteHandler(
             routes: routes,
@@ -105,6 +110,12 @@ extension Console {
         /// Calls on behalf of the operator.
         var calls: OperatorCalls { OperatorCalls(client: console.identity, name: person.name) }
 
+        /// A text that this session alone can make of another one.
+        func seal(_ text: String) -> String {
+            let key = Array(session.formValue.utf8) + console.attemptKey
+            return Base64URL.encode(SHA256.authenticationCode(of: Array(text.utf8), key: key))
+        }
+
         /// Refuses what the operator may not do, or not now.
         func require(_ act: ConsoleAct) throws(ActRefusal) {
             let signedIn: Int64? = if case .provider(_, let seconds) = session.way { seconds } else { nil }
@@ -131,8 +142,14 @@ extension Console {
             case .certificate: list.operatorOf(certificateNames: context.peer.certificateNames)
             case .provider(let subject, _): list.operatorOf(subject)
             }
-        guard let person, person.name.value == session.name else { return nil }
+        guard let person, person.name.value == session.name, hasCertificate(of: person, context) else { return nil }
         return Visit(console: self, session: session, person: person, request: request, context: context)
+    }
+
+    /// Whether the connection has the certificate that the operator's entry names, where the listener asks for certificates.
+    func hasCertificate(of person: ConsoleOperator, _ context: RouteContext) -> Bool {
+        guard let certificate = person.certificate, settings.hasClientAuthorities else { return true }
+        return context.peer.certificateNames.contains(certificate)
     }
 
     /// `GET` of a page, for an act that only looks.
@@ -146,6 +163,8 @@ extension Console {
             guard let visit = visit(request, context, isByOperator: isByOperator(request)) else {
                 return SignInRoutes.redirect(for: ConsolePath(request.uri.path) ?? .accounts)
             }
+            // A link of another site would have things looked up, and recorded, in the operator's name.
+            if PageForm.isOfAnotherSite(request) { return ConsolePage.fromAnotherSite(visit) }
             return try await Self.answer(visit) {
                 try visit.require(act)
                 return try await answer(visit)
@@ -170,6 +189,12 @@ extension Console {
         do {
             return try await answer()
         } catch let refusal as ActRefusal {
+            visit.context.logger.notice(
+                "refused an operator's act",
+                metadata: [
+                    "operator": "\(visit.person.name.value)", "why": "\(refusal)", "path": "\(visit.request.uri.path)",
+                ]
+            )
             return ConsolePage.refusal(refusal, visit)
         } catch let error as RPCError {
             visit.context.logger.notice(

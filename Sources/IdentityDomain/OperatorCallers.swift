@@ -20,7 +20,10 @@ public struct OperatorCallers: Sendable, Hashable {
     public func name(certificateNames: [String], claimed: String?) throws(IdentityError) -> String? {
         switch consoles {
         case .named where consoles.believes(certificateNames):
-            guard let name = claimed.flatMap({ OperatorName($0) }) else { throw .operation(.notAnOperator) }
+            // No console speaks as one whose certificate says who it is.
+            guard let name = claimed.flatMap({ OperatorName($0) }), !operators.believes([name.value]) else {
+                throw .operation(.notAnOperator)
+            }
             return name.value
         case .everybody:
             // In development: a command names nobody.

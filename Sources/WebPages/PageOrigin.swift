@@ -7,6 +7,11 @@ public struct PageOrigin: Sendable, Hashable {
 
     /// Whether browsers come by http, which only the machine that they run on may.
     public var isClear: Bool { text.hasPrefix("http://") }
+    /// Whether its host is this machine, by name or by a loopback address.
+    public var isOfThisMachine: Bool {
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        return host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "[::1]"
+    }
     /// What `Host` of requests says.
     public var authority: Substring { text.drop { $0 != ":" }.dropFirst("://".count) }
 

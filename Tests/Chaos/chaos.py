@@ -42,7 +42,7 @@ ENGINES = {
 
 
 @contextlib.contextmanager
-def running_parts(target, logs, engine):
+def running_parts(target, logs, engine="postgresql"):
     """All programs and the database, each a child of ours, on a folder of their own. Logs are copied to the folder `logs`, if there is
     one, when a finding was made."""
     with short_folder() as folder:
@@ -78,7 +78,7 @@ def one_round(seed, seconds, logs, engine):
 def prove(seed, seconds, logs):
     """Whether the checks find what a fault would leave behind, and nothing before; returns the number of what was found and of what
     was not."""
-    with target_of_webhooks() as target, running_parts(target, logs, "postgresql") as parts:
+    with target_of_webhooks() as target, running_parts(target, logs) as parts:
         run, phones, supervisor = load(parts, seed, seconds, [])
         before = Checks(run, phones, supervisor, lambda: told(target), QUIET_SECONDS)
         before.all()

@@ -34,6 +34,29 @@ struct ConsoleSessionsTests {
         #expect(alive.count == ConsoleSessions.countMax && alive.contains(tokens[ConsoleSessions.countMax]))
     }
 
+    @Test func `An operator's many sessions end none of another's`() {
+        let ana = sessions.begin("ana", .certificate, nowSeconds: 0)
+        let tokens = (0..<300).map { _ in sessions.begin("ben", .certificate, nowSeconds: 1) }
+        #expect(name(ana, at: 2) == "ana")
+        let alive = tokens.filter { name($0, at: 2, isByOperator: false) != nil }
+        #expect(alive.count == ConsoleSessions.countOfOneMax && alive.contains(tokens[299]))
+    }
+
+    @Test func `An attempt is used once, and so many are remembered`() {
+        let used = UsedAttempts()
+        #expect(used.use("a", nowSeconds: 0) && !used.use("a", nowSeconds: 600))
+        for number in 1..<UsedAttempts.countMax { #expect(used.use("\(number)", nowSeconds: 0)) }
+        #expect(!used.use("b", nowSeconds: 600), "too many")
+        #expect(used.use("b", nowSeconds: 601), "the first are over")
+    }
+
+    @Test func `An operator searches thirty times a minute`() {
+        let limit = SearchLimit()
+        for _ in 0..<SearchLimit.countMax { #expect(limit.take("ana", nowSeconds: 0)) }
+        #expect(!limit.take("ana", nowSeconds: 59) && limit.take("ben", nowSeconds: 59))
+        #expect(limit.take("ana", nowSeconds: 60))
+    }
+
     @Test func `An attempt is read back from its own cookie alone, for ten minutes`() throws {
         let key = [UInt8](repeating: 1, count: 32)
         let goal = try #require(ConsolePath("/accounts/0190163d-8694-739b-aea5-966c26f8ad90"))
@@ -55,7 +78,7 @@ struct ConsoleSessionsTests {
     @Test(arguments: [
         "", "accounts", "//evil.example", "/a//b", "https://evil.example", "/\\evil.example", "/a?b", "/a#b", "/a\nb",
         "/a%2f",
-        "/A", "/a b", "/é",
+        "/A", "/a b", "/é", "/sign-in/begin", "/sign-in",
     ])
     func `No path leads elsewhere`(text: String) { #expect(ConsolePath(text) == nil) }
 }

@@ -96,7 +96,48 @@ struct OpenIDProviderTests {
         #expect(try await subject([:]) == OpenIDProvider.SignIn(subject: expected, provenAtSeconds: Self.now))
         let earlier = try await subject(["auth_time": .integer(Self.now - 900)])
         #expect(earlier?.provenAtSeconds == Self.now - 900)
-        #expect(try await subject(["auth_time": .integer(.max)])?.provenAtSeconds == Self.now)
+        #expect(try await subject(["auth_time": .integer(Self.now + 30)])?.provenAtSeconds == Self.now)
+        // A NumericDate may have a fraction (RFC 7519 section 2).
+        #expect(try await subject(["auth_time": .number(literal: "1700000000.5")])?.provenAtSeconds == 1_700_000_000)
+    }
+
+    @Test(
+        arguments: [.string("1700000000"), .null, .integer(.max), .integer(-1), .integer(now + 61), .bool(true)]
+            as [JSONValue]
+    )
+    func `An auth_time that is no time makes nothing fresh`(time: JSONValue) async throws {
+        #expect(try await subject(["auth_time": time]) == nil)
+    }
+
+    @Test func `A description is fetched once for all who wait for it, and not again at once after a failure`()
+        async throws
+    {
+        let http = try Provider()
+        let provider = client(http)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    _ = try await provider.address(
+                        of: SignInAttempt(goal: .accounts, nowSeconds: Self.now),
+                        nowSeconds: Self.now
+                    )
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(http.asked.withLock { $0.count } == 1)
+        let down = try Provider()
+        down.status.withLock { $0 = 503 }
+        let away = client(down)
+        for _ in 0..<5 {
+            await #expect(throws: SignInFailure.self) {
+                _ = try await away.address(
+                    of: SignInAttempt(goal: .accounts, nowSeconds: Self.now),
+                    nowSeconds: Self.now
+                )
+            }
+        }
+        #expect(down.asked.withLock { $0.count } == 1)
     }
 
     @Test func `A token that isn't for this sign-in proves nobody`() async throws {
@@ -147,6 +188,7 @@ struct OpenIDProviderTests {
         }
         #expect(down.asked.withLock { $0.count } == 1, "it is not asked by each who begins a sign-in")
         down.status.withLock { $0 = 200 }
+        try await Task.sleep(for: .milliseconds(3100))
         _ = try await waiting.address(of: attempt, nowSeconds: Self.now + 3)
     }
 }

@@ -1,4 +1,6 @@
+import Foundation
 import IdentityDomain
+import Logging
 import ServiceKit
 import Testing
 
@@ -52,5 +54,31 @@ struct OperatorListTests {
         #expect(throws: ConfigurationProblem.self) { _ = try OperatorList(Array("[]".utf8)) }
         let many = (0...OperatorList.countMax).map { #"{"name": "n\#($0)", "role": "read", "certificate": "c\#($0)"}"# }
         #expect(problem(many.joined(separator: ",")).contains("1 to 256"))
+    }
+
+    @Test func `An operator who is taken out is out, also by a file that can't be read`() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/operators-\(UUID().uuidString).json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+        try write(#"{"operators": [{"name": "ana", "role": "read", "certificate": "a"}]}"#)
+        let configuration = try Configuration.load(
+            keys: [ConsoleKeys.operators],
+            program: ConsoleKeys.program,
+            path: nil,
+            environment: [ConsoleKeys.operators.name: path]
+        )
+        let file = try OperatorsFile(try #require(configuration[ConsoleKeys.operators]), logger: Logger(label: "test"))
+        func isThere(at now: Int64) -> Bool { file.current(nowSeconds: now).operatorOf(certificateNames: ["a"]) != nil }
+        #expect(isThere(at: 100))
+        try write("{")
+        #expect(isThere(at: 105) && isThere(at: 165))
+        #expect(!isThere(at: 166))
+        try write(#"{"operators": [{"name": "ana", "role": "read", "certificate": "a"}]}"#)
+        #expect(isThere(at: 171))
+        try FileManager.default.removeItem(atPath: path)
+        #expect(isThere(at: 176) && !isThere(at: 237))
+        // A clock that is set back doesn't keep the list of before.
+        try write(#"{"operators": [{"name": "ben", "role": "read", "certificate": "b"}]}"#)
+        #expect(!isThere(at: 10))
     }
 }

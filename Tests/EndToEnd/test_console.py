@@ -75,7 +75,7 @@ def test_an_account_is_masked_until_it_is_opened_with_a_reason(console, operator
     assert member.user_id in browser.text and number not in browser.text
     browser.follow(f"/accounts/{member.user_id}")
     assert number not in browser.text and email not in browser.text
-    assert f"{number[:3]}•••••{number[-4:]}" in browser.text and member.person.name in browser.text
+    assert f"{number[:3]}•••••{number[-2:]}" in browser.text and member.person.name in browser.text
     assert browser.visit(f"/accounts/{member.user_id}").send("/open", status=400, reason="No word").response.status_code == 400
     browser.visit(f"/accounts/{member.user_id}").send("/open", reason="support_ticket")
     assert number in browser.text and email in browser.text
@@ -192,6 +192,56 @@ def test_text_of_users_is_escaped_and_the_list_has_filters(console, operator, me
     assert member.user_id not in browser.visit("/accounts?until=2020-01-01").text
     browser.visit("/accounts?page=forged", 400)
     browser.visit("/accounts/not-an-id", 404)
+
+
+def test_only_the_number_that_was_shown_is_released(console, operator, member, new_app):
+    account = f"/accounts/{member.user_id}"
+    browser = operator("ana").visit(account)
+    other = new_app().person.phone
+    member.save(phone_number=other).expect(200)
+    browser.send(f"{account}/release-phone", status=409, confirm="yes")
+    assert "has another phone number by now" in browser.text
+    assert member.get("/me").expect(200)["phone_number"] == other
+    browser.visit(account).send(f"{account}/release-phone", confirm="yes")
+    assert "The number is free." in browser.text
+    # A link of anybody's has no page say that something was done.
+    assert "The account is blocked." not in browser.visit(f"{account}?done=block").text
+    assert "The account is blocked." not in browser.visit(f"{account}?done=block&by=x").text
+
+
+def test_a_link_of_another_site_looks_nothing_up(console, operator, member, stack):
+    browser = operator("ben")
+    before = len(events(stack, member.user_id))
+    answer = browser.session.get(
+        f"http://{console.address}/accounts/{member.user_id}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 200 and "Go on to" in answer.text and member.person.name not in answer.text
+    # The reading of the log is an event itself.
+    assert len(events(stack, member.user_id)) == before + 1
+
+
+def test_a_search_has_a_limit_and_takes_no_control_characters(console, operator):
+    browser = operator("maria")
+    for kind, term in (("imported", "a:b\0c"), ("provider", "apple:x\0"), ("provider", "apple:")):
+        browser.visit("/accounts").send("/accounts/search", status=400, kind=kind, term=term)
+    browser.visit("/accounts?provider=a%00b", 400)
+    value = browser.visit("/accounts").page.forms[0]["fields"]["form_value"]
+    statuses = [
+        browser.session.post(f"http://{console.address}/accounts/search", data={
+            "form_value": value, "kind": "username", "term": f"nobody{number}"}).status_code for number in range(35)]
+    assert statuses.count(429) >= 5 and statuses[0] == 200, statuses
+
+
+def test_an_attempt_asks_the_provider_once(console):
+    browser = Operator(console)
+    begun = browser.session.get(f"http://{console.address}/sign-in/begin", allow_redirects=False)
+    state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.headers["Location"]).query))["state"]
+    cookies = browser.session.cookies.copy()
+    answers = []
+    for _ in range(12):
+        browser.session.cookies = cookies.copy()
+        answers.append(browser.session.get(
+            f"http://{console.address}/sign-in/callback?code=x&state={state}", allow_redirects=False).headers["Location"])
+    assert all("notice=failed" in each for each in answers), answers
 
 
 def test_charts_and_queues_come_from_the_services_metrics(console, operator, stack, new_app):

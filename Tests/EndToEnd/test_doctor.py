@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from stack import MEASURED, clean_environment, new_stack, program, run_vestibule
+from stack import MEASURED, clean_environment, new_stack, program, run_vestibule, short_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECRET = "hunter2hunter2"
@@ -143,24 +143,20 @@ def test_a_service_that_everybody_reaches(doctor):
 
 # Files
 
-def test_a_secret_that_others_may_read(doctor, tmp_path):
-    folder = tmp_path / "open"
-    for path in (folder, *list(folder.parents)[:-1]):
-        path.mkdir(exist_ok=True)
-        if path.owner() == tmp_path.owner() and path.is_relative_to(tmp_path.parents[1]):
-            path.chmod(0o755)
-    secret = folder / "password"
-    secret.write_text(SECRET)
-    secret.chmod(0o644)
-    changes = {"VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE": str(secret)}
-    found = doctor.only_finding(changes)
-    assert found == {
-        "severity": "warning", "subject": "VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE",
-        "problem": f"names {secret}, which any user of this machine may read", "mend": f"chmod 600 {secret}"}
-    secret.chmod(0o666)
-    assert doctor.only_finding(changes)["severity"] == "failure"
-    secret.chmod(0o600)
-    assert doctor.findings(changes) == []
+def test_a_secret_that_others_may_read(doctor):
+    with short_folder() as folder:
+        secret = folder / "password"
+        secret.write_text(SECRET)
+        secret.chmod(0o644)
+        changes = {"VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE": str(secret)}
+        found = doctor.only_finding(changes)
+        assert found == {
+            "severity": "warning", "subject": "VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE",
+            "problem": f"names {secret}, which any user of this machine may read", "mend": f"chmod 600 {secret}"}
+        secret.chmod(0o666)
+        assert doctor.only_finding(changes)["severity"] == "failure"
+        secret.chmod(0o600)
+        assert doctor.findings(changes) == []
 
 
 def test_a_pipe_in_the_place_of_a_file_does_not_hang_it(doctor, tmp_path):

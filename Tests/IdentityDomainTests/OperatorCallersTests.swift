@@ -14,7 +14,7 @@ struct OperatorCallersTests {
         #expect(name(["console"], "ana") == "ana" && name(["x", "console"], "ana@example.com") == "ana@example.com")
         #expect(name(["operator"], nil) == "operator" && name(["operator"], "ana") == "operator")
         for names in [["console"], ["console", "operator"]] {
-            for claimed in [nil, "", "a b", "a/b", "máría", String(repeating: "a", count: 65)] {
+            for claimed in [nil, "", "a b", "a/b", "máría", "operator", String(repeating: "a", count: 65)] {
                 #expect(throws: IdentityError.operation(.notAnOperator)) {
                     _ = try callers.name(certificateNames: names, claimed: claimed)
                 }

@@ -44,6 +44,10 @@ enum ActRefusal: Error, Sendable, Hashable {
     case unconfirmed
     /// What was typed is not the number of the account.
     case numberDiffers
+    /// The account has another phone number by now than the page showed, or none.
+    case phoneDiffers
+    /// The operator has searched too often within a minute.
+    case tooManySearches
 }
 
 extension ConsoleAct {

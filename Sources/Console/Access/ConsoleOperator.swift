@@ -36,6 +36,10 @@ struct OperatorList: Sendable, Hashable {
     private var byCertificate: [String: ConsoleOperator] = [:]
     private var bySubject: [ProviderSubject: ConsoleOperator] = [:]
 
+    /// Nobody.
+    static let none = OperatorList()
+    private init() {}
+
     /// Reads a file's content.
     ///
     /// - Throws: what is wrong, as a clause.

@@ -27,6 +27,8 @@ struct ConsoleSession: Sendable, Hashable {
 final class ConsoleSessions: Sendable {
     /// The most sessions; the one used longest ago makes room.
     static let countMax = 256
+    /// The most sessions of one operator, so that none ends those of others.
+    static let countOfOneMax = 8
     private static let tokenByteCount = 32
 
     /// How long sessions last.
@@ -54,10 +56,10 @@ final class ConsoleSessions: Sendable {
         )
         sessions.withLock { sessions in
             sessions = sessions.filter { isAlive($0.value, nowSeconds) }
-            if sessions.count >= Self.countMax,
-                let oldest = sessions.min(by: { $0.value.usedAtSeconds < $1.value.usedAtSeconds })
-            {
-                sessions[oldest.key] = nil
+            let own = sessions.filter { $0.value.name == name }
+            for (crowd, most) in [(own, Self.countOfOneMax), (sessions, Self.countMax)] where crowd.count >= most {
+                let oldest = crowd.min { $0.value.usedAtSeconds < $1.value.usedAtSeconds }
+                if let oldest { sessions[oldest.key] = nil }
             }
             sessions[SHA256.hash(token)] = session
         }

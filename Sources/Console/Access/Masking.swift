@@ -4,9 +4,9 @@ enum Masking {
     /// Of a number with fewer digits nothing is shown.
     private static let digitsMin = 9
     private static let firstShown = 2
-    private static let lastShown = 4
+    private static let lastShown = 2
 
-    /// `+63•••••4567`: two digits after the plus and the last four. The number of dots says nothing.
+    /// `+63•••••67`: two digits after the plus and the last two. The number of dots says nothing.
     static func phone(_ number: String) -> String {
         guard !number.isEmpty else { return "" }
         let digits = number.filter(\.isNumber)

@@ -8,11 +8,20 @@ final class OperatorsFile: Sendable {
     static let bytesMax = 65_536
     /// How long a reading counts.
     private static let ageSecondsMax: Int64 = 5
+    /// How long the last list that could be read counts while the file can't be. Then nobody is an operator.
+    static let faultySecondsMax: Int64 = 60
 
     private struct State {
         var list: OperatorList
         var content: [UInt8]
         var readAtSeconds: Int64
+        /// Since when the file can't be used; nil while it can.
+        var faultySinceSeconds: Int64?
+
+        func list(_ nowSeconds: Int64) -> OperatorList {
+            guard let since = faultySinceSeconds, nowSeconds - since > faultySecondsMax else { return list }
+            return .none
+        }
     }
 
     private let file: ConfiguredFile
@@ -27,23 +36,26 @@ final class OperatorsFile: Sendable {
         state = Mutex(State(list: list, content: file.content.bytes, readAtSeconds: .min))
     }
 
-    /// The operators. While the file can't be read the last ones that could be stay.
+    /// The operators. While the file can't be read the last ones that could be stay for a minute; then there are none, since somebody may have
+    /// been taken out.
     func current(nowSeconds: Int64) -> OperatorList {
         state.withLock { state in
-            guard state.readAtSeconds == .min || nowSeconds - state.readAtSeconds >= Self.ageSecondsMax else {
-                return state.list
-            }
+            // Also if the clock was set back.
+            let isOld = state.readAtSeconds == .min || abs(nowSeconds - state.readAtSeconds) >= Self.ageSecondsMax
+            guard isOld else { return state.list(nowSeconds) }
             state.readAtSeconds = nowSeconds
             do throws(ConfigurationProblem) {
                 let content = try file.reread(bytesMax: Self.bytesMax).content.bytes
-                guard content != state.content else { return state.list }
+                guard content != state.content || state.faultySinceSeconds != nil else { return state.list }
                 state.list = try OperatorList(content)
+                state.faultySinceSeconds = nil
                 state.content = content
                 logger.notice("read the operators file again")
             } catch {
+                if state.faultySinceSeconds == nil { state.faultySinceSeconds = nowSeconds }
                 logger.error("the operators file can't be used", metadata: ["problem": "\(error.text)"])
             }
-            return state.list
+            return state.list(nowSeconds)
         }
     }
 }

@@ -37,7 +37,7 @@ struct LineChart: Sendable {
 
     /// One, two or five times a power of ten, at least as large as a value; 1 for nothing.
     static func scale(_ value: Double) -> Double {
-        guard value > 0, value.isFinite else { return 1 }
+        guard value > 0, value < 1e300 else { return 1 }
         var power = 1.0
         while power < value { power *= 10 }
         while power / 10 >= value { power /= 10 }

@@ -14,6 +14,8 @@ struct ConsoleSettings: Sendable {
     /// The provider by which operators sign in; nil if they do by certificate.
     let provider: OpenIDProvider.Settings?
     let sessions: ConsoleSessions.Limits
+    /// Whether the listener asks browsers for certificates.
+    let hasClientAuthorities: Bool
     /// How old a sign-in may be for guarded acts, in seconds.
     let freshSeconds: Int64
     /// The programs whose metrics are read.
@@ -62,6 +64,7 @@ struct ConsoleSettings: Sendable {
         self.origin = origin
         self.provider = provider
         operatorsFile = file
+        hasClientAuthorities = tls?.authoritiesFile != nil
         edge = HTTPServer.Configuration(
             host: address.host,
             port: address.port,

@@ -43,7 +43,13 @@ enum AccountActs {
         let (client, options) = (visit.calls.client, visit.calls.options)
         switch act {
         case .endSessions: _ = try await client.endSessions(.with { $0.userID = id }, options: options)
-        case .releasePhone: _ = try await client.releasePhone(.with { $0.userID = id }, options: options)
+        case .releasePhone:
+            // The number that the operator has seen, and not what the user may have saved since.
+            let account = try await visit.calls.find(.userID(id)).accounts.first
+            guard let phone = account?.profile.phoneNumber, !phone.isEmpty,
+                form["shown"] == shownValue(phone, visit)
+            else { throw ActRefusal.phoneDiffers }
+            _ = try await client.releasePhone(.with { $0.userID = id }, options: options)
         case .block:
             let reason = form["reason"]
             _ = try await client.blockAccount(.with { ($0.userID, $0.reason) = (id, reason) }, options: options)
@@ -53,7 +59,17 @@ enum AccountActs {
             return deleted(id, answer, visit)
         case .find, .list, .look, .disputes, .work, .charts, .reveal: break
         }
-        return Console.seeOther("\(AccountPage.address(id))?done=\(act.rawValue)")
+        return Console.seeOther("\(AccountPage.address(id))?done=\(act.rawValue)&by=\(doneValue(act, id, visit))")
+    }
+
+    /// Stands for a phone number in a form of this session, without showing it.
+    private static func shownValue(_ phone: String, _ visit: Console.Visit) -> String {
+        visit.seal("phone\0\(phone)")
+    }
+
+    /// Proves that this session did an act: no link of anybody's has a page say so.
+    static func doneValue(_ act: ConsoleAct, _ id: String, _ visit: Console.Visit) -> String {
+        visit.seal("done\0\(act.rawValue)\0\(id)")
     }
 
     private static func deleted(
@@ -111,12 +127,14 @@ enum AccountActs {
                 "Number of the account, typed in",
                 "<input id=\"\(id)-number\" name=\"number\" required inputmode=\"numeric\" autocomplete=\"off\">"
             )
+        let shown: [HTML] =
+            act == .releasePhone ? HTML.hidden([("shown", shownValue(account.profile.phoneNumber, visit))]) : []
         return """
             <details>
             <summary>\(words(act))</summary>
             <p>\(consequence(act, account))</p>
             <form method="post" action="\(AccountPage.address(account.userID))/\(id)">
-            \(ConsolePage.hidden(visit))\(reason)\(number)<div class="check"><input type="checkbox" id="\(id)-confirm" name="confirm" value="yes" required>
+            \(ConsolePage.hidden(visit))\(shown)\(reason)\(number)<div class="check"><input type="checkbox" id="\(id)-confirm" name="confirm" value="yes" required>
             <label for="\(id)-confirm">Yes, do it</label></div>
             <button class="small danger" type="submit">\(words(act))</button>
             </form>

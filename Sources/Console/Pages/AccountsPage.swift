@@ -1,6 +1,7 @@
 import API
 import FoundationEssentials
 import HTTPJSON
+import IdentityDomain
 import SwiftProtobuf
 import WebPages
 
@@ -19,6 +20,10 @@ enum AccountsPage {
         try visit.require(.find)
         guard let search = AccountSearchForm(kind: form["kind"], term: form["term"]) else {
             return Console.seeOther(ConsolePath.accounts.text)
+        }
+        let console = visit.console
+        guard console.searches.take(visit.person.name.value, nowSeconds: console.nowSeconds()) else {
+            throw ActRefusal.tooManySearches
         }
         let found = try await visit.calls.find(search.key)
         let rows = found.accounts.map { account -> [HTML] in

@@ -102,6 +102,16 @@ struct ConsolePage: Sendable {
             case .unconfirmed: ("Not confirmed", .badRequest, "Nothing was changed: check the box of the form.")
             case .numberDiffers:
                 ("Another number", .badRequest, "Nothing was changed: that is not the number of this account.")
+            case .phoneDiffers:
+                (
+                    "Another phone number", .conflict,
+                    "Nothing was changed: the account has another phone number by now, or none. Look at it again."
+                )
+            case .tooManySearches:
+                (
+                    "Too many searches", .tooManyRequests,
+                    "\(String(SearchLimit.countMax)) searches a minute are allowed. Wait a moment."
+                )
             }
         let next: HTML =
             refusal == .signInTooOld
@@ -109,6 +119,17 @@ struct ConsolePage: Sendable {
             : "<a href=\"\(back.text)\">Back</a>"
         return ConsolePage(title: title, content: "<p>\(words)</p>\n<p>\(next)</p>\n", status: status)
             .response(for: visit)
+    }
+
+    /// A page in the place of one that a link of another site leads to.
+    static func fromAnotherSite(_ visit: Console.Visit) -> Response {
+        let path = String(visit.request.uri.path)
+        let content: HTML = """
+            <p>A link of another site led here. What you look at is recorded with your name, so go on only if you want to.</p>
+            <p><a class="button strong" href="\(path)">Go on to \(path)</a></p>
+
+            """
+        return ConsolePage(title: "Go on?", content: content).response(for: visit)
     }
 
     /// A page about a call that identity refused.
@@ -121,8 +142,14 @@ struct ConsolePage: Sendable {
             case .unavailable, .deadlineExceeded: .serviceUnavailable
             default: .badGateway
             }
+        // Of a change without an answer nobody knows whether it was done.
+        let isUnknown =
+            visit.request.method == .post && (error.code == .deadlineExceeded || error.code == .unavailable)
+        let doubt: HTML =
+            isUnknown
+            ? "<p><strong>It may have been done: look at the account before you try again.</strong></p>\n" : ""
         let content: HTML =
-            "<p>\(error.message)</p>\n<p class=\"hint\"><code>\(error.reason ?? error.code.description)</code></p>\n"
+            "\(doubt)<p>\(error.message)</p>\n<p class=\"hint\"><code>\(error.reason ?? error.code.description)</code></p>\n"
         return ConsolePage(title: "That didn’t work", content: content, status: status).response(for: visit)
     }
 }

@@ -82,18 +82,21 @@ final class OpenIDProvider: Sendable {
                 code: ""
             )
             let subject = ProviderSubject(issuer: settings.issuer, subject: claims.subject)
-            return SignIn(subject: subject, provenAtSeconds: Self.provenAt(text, nowSeconds: nowSeconds))
+            guard let provenAt = Self.provenAt(text, nowSeconds: nowSeconds) else { throw TokenRejection.malformed }
+            return SignIn(subject: subject, provenAtSeconds: provenAt)
         } catch {
             throw .rejected("\(error)")
         }
     }
 
-    /// `auth_time` of a token that was verified. A time to come counts as now.
-    private static func provenAt(_ verified: String, nowSeconds: Int64) -> Int64 {
+    /// `auth_time` of a token that was verified; now where it has none. Nil for one that is no time, or a time to come: nothing that
+    /// can't be read makes an old sign-in fresh.
+    static func provenAt(_ verified: String, nowSeconds: Int64) -> Int64? {
         guard let payload = try? CompactJWS(parsing: verified).unverifiedPayload,
-            let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024)),
-            let time = claims["auth_time"]?.integer
-        else { return nowSeconds }
+            let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024))
+        else { return nil }
+        guard let claim = claims["auth_time"] else { return nowSeconds }
+        guard let time = claim.numericDateSeconds, 0...(nowSeconds + clockLeewaySeconds) ~= time else { return nil }
         return min(time, nowSeconds)
     }
 
@@ -142,6 +145,8 @@ final class OpenIDProvider: Sendable {
         return policy
     }
 
+    /// By how much the provider's clock may be ahead.
+    private static let clockLeewaySeconds: Int64 = 60
     /// A token comes at once.
     private static let tokenAgeSecondsMax: Int64 = 600
 }

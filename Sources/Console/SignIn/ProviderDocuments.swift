@@ -21,8 +21,8 @@ final class ProviderDocuments: Sendable {
     private static let descriptionSecondsMax: Int64 = 3600
     /// How long keys count, in seconds.
     private static let keysSecondsMax: Int64 = 600
-    /// How long after a failure the description isn't asked for again, in seconds.
-    private static let failureSeconds: Int64 = 3
+    /// How long after a failure the description isn't asked for again.
+    private static let failurePause: Duration = .seconds(3)
     /// How long after a fetch an unknown key makes for no other one, in seconds.
     private static let coolDownSeconds: Int64 = 10
 
@@ -30,7 +30,10 @@ final class ProviderDocuments: Sendable {
         var description: (value: ProviderDescription, atSeconds: Int64)?
         var keys: (value: KeySet, atSeconds: Int64)?
         /// When the description could not be had last.
-        var failedAtSeconds: Int64?
+        var failedAt: ContinuousClock.Instant?
+        /// The fetches that are under way: who needs the same waits for it.
+        var describing: Task<Result<ProviderDescription, SignInFailure>, Never>?
+        var fetchingKeys: Task<Result<KeySet, SignInFailure>, Never>?
     }
 
     private let settings: OpenIDProvider.Settings
@@ -47,18 +50,30 @@ final class ProviderDocuments: Sendable {
         if let kept = state.withLock({ $0.description }), nowSeconds - kept.atSeconds < Self.descriptionSecondsMax {
             return kept.value
         }
-        // Anybody can begin a sign-in: a provider that is down isn't asked by each of them.
-        if let failed = state.withLock({ $0.failedAtSeconds }), nowSeconds - failed < Self.failureSeconds {
-            throw .unavailable("its description could not be had a moment ago")
+        let fetch = try state.withLock { state throws(SignInFailure) in
+            if let fetch = state.describing { return fetch }
+            // Anybody can begin a sign-in: a provider that is down isn't asked by each of them.
+            if let failed = state.failedAt, ContinuousClock.now - failed < Self.failurePause {
+                throw .unavailable("its description could not be had a moment ago")
+            }
+            let fetch = Task { await describe(nowSeconds: nowSeconds) }
+            state.describing = fetch
+            return fetch
         }
+        return try await fetch.value.get()
+    }
+
+    private func describe(nowSeconds: Int64) async -> Result<ProviderDescription, SignInFailure> {
         do throws(SignInFailure) {
             let body = try await get(settings.discoveryURL, bytesMax: Self.bytesMax)
             let description = try Self.description(body, issuer: settings.issuer)
-            state.withLock { ($0.description, $0.failedAtSeconds) = ((description, nowSeconds), nil) }
-            return description
+            state.withLock { state in
+                (state.description, state.failedAt, state.describing) = ((description, nowSeconds), nil, nil)
+            }
+            return .success(description)
         } catch {
-            state.withLock { $0.failedAtSeconds = nowSeconds }
-            throw error
+            state.withLock { ($0.failedAt, $0.describing) = (.now, nil) }
+            return .failure(error)
         }
     }
 
@@ -73,10 +88,25 @@ final class ProviderDocuments: Sendable {
             let key = kept.value.key(id: token.keyID, algorithm: token.algorithm)
             if age < Self.keysSecondsMax, key != nil || age < Self.coolDownSeconds { return key }
         }
-        let body = try await get(description.keysURL, bytesMax: Self.keysBytesMax)
-        guard let keys = try? KeySet(parsing: body) else { throw .unavailable("its key set can't be read") }
-        state.withLock { $0.keys = (keys, nowSeconds) }
-        return keys.key(id: token.keyID, algorithm: token.algorithm)
+        let fetch = state.withLock { state in
+            if let fetch = state.fetchingKeys { return fetch }
+            let fetch = Task { await fetchKeys(description.keysURL, nowSeconds: nowSeconds) }
+            state.fetchingKeys = fetch
+            return fetch
+        }
+        return try await fetch.value.get().key(id: token.keyID, algorithm: token.algorithm)
+    }
+
+    private func fetchKeys(_ url: String, nowSeconds: Int64) async -> Result<KeySet, SignInFailure> {
+        do throws(SignInFailure) {
+            let body = try await get(url, bytesMax: Self.keysBytesMax)
+            guard let keys = try? KeySet(parsing: body) else { throw .unavailable("its key set can't be read") }
+            state.withLock { ($0.keys, $0.fetchingKeys) = ((keys, nowSeconds), nil) }
+            return .success(keys)
+        } catch {
+            state.withLock { $0.fetchingKeys = nil }
+            return .failure(error)
+        }
     }
 
     /// Reads a description. Each address must be of https, or of http on this machine, and the document must name the issuer.

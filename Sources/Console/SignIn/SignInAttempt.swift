@@ -76,7 +76,10 @@ struct ConsolePath: Sendable, Hashable {
             default: false
             }
         }
-        guard isPath, text.utf8.count <= Self.bytesMax, text.hasPrefix("/"), !text.contains("//") else { return nil }
+        guard isPath, text.utf8.count <= Self.bytesMax, text.hasPrefix("/"), !text.contains("//"),
+            // A sign-in that led to a sign-in would begin another one.
+            !text.hasPrefix(SignInRoutes.path)
+        else { return nil }
         self.text = text
     }
 

@@ -130,9 +130,13 @@ enum SignInRoutes {
             let notice: Notice = fields["error"] == "access_denied" ? .cancelled : .failed
             return Console.seeOther(address(attempt.goal, notice), cookies: [clearing])
         }
+        guard console.usedAttempts.use(attempt.state, nowSeconds: now) else {
+            return Console.seeOther(address(attempt.goal, .failed), cookies: [clearing])
+        }
         do {
             let signIn = try await provider.finish(code: code, attempt, nowSeconds: now)
-            guard let person = console.operators.current(nowSeconds: now).operatorOf(signIn.subject) else {
+            let found = console.operators.current(nowSeconds: now).operatorOf(signIn.subject)
+            guard let person = found, console.hasCertificate(of: person, context) else {
                 // The subject is for who adds the operator: it proves nothing and opens nothing.
                 context.logger.notice(
                     "a person who is no operator signed in",

@@ -14,6 +14,14 @@ struct AccountSearch: Sendable, Hashable {
 }
 
 extension OperatorMethods {
+    /// Texts that no provider, subject or old id has.
+    func requireKeepable(_ texts: String...) throws(IdentityError) {
+        let isKeepable = texts.allSatisfy { text in
+            1...1024 ~= text.utf8.count && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+        }
+        guard isKeepable else { throw .operation(.accountUnnamed) }
+    }
+
     /// Reads the search of a request, and asks profile where profile has the data.
     func search(of request: OperatorV1.FindAccountRequest) async throws -> AccountSearch {
         switch request.by {
@@ -30,6 +38,7 @@ extension OperatorMethods {
         case .importedID(let text):
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw IdentityError.operation(.accountUnnamed) }
+            try requireKeepable(text)
             let key = AccountKey.importedID(source: String(parts[0]), oldID: String(parts[1]))
             return AccountSearch(key: key, term: SearchTerm(kind: "imported_id", text: text))
         case .username(let text):
@@ -37,7 +46,9 @@ extension OperatorMethods {
             let term = SearchTerm(kind: "username", text: text.lowercased())
             return try await search(term, .username(text))
         case .namePrefix(let text):
-            return try await search(SearchTerm(kind: "name_prefix", text: text.lowercased()), .namePrefix(text))
+            // As profile searches, so that equal searches have one hash.
+            let name = (try? NamePrefix(text).value) ?? text
+            return try await search(SearchTerm(kind: "name_prefix", text: name.lowercased()), .namePrefix(text))
         case .sessionID(let text):
             guard let session = SessionID(text) else { throw IdentityError.operation(.accountUnnamed) }
             return AccountSearch(
@@ -51,9 +62,7 @@ extension OperatorMethods {
                 term: SearchTerm(kind: "device_name", text: device.lowercased())
             )
         case .providerIdentity(let identity):
-            guard !identity.provider.isEmpty, !identity.subject.isEmpty else {
-                throw IdentityError.operation(.accountUnnamed)
-            }
+            try requireKeepable(identity.provider, identity.subject)
             return AccountSearch(
                 key: .identity(provider: identity.provider, subject: identity.subject),
                 term: SearchTerm(kind: "provider_identity", text: "\(identity.provider):\(identity.subject)")

@@ -26,12 +26,18 @@ extension OperatorMethods {
             var response = OperatorV1.FindAccountResponse()
             response.isIncomplete = hasMore || search.isCut
             response.auditTerms = hashes
+            var isProfileThere = true
             for standing in found {
                 // Nil if it was deleted since.
                 let account = try await store.account(standing.userID, deadline: context.deadline)
                 guard let account else { continue }
                 var told = OperatorV1.OperatorAccount(account, standing)
-                if let profile = await profile.profile(of: standing.userID) { told.profile = profile }
+                // One that can't be asked is not asked for each account: all of it has to fit into the caller's time.
+                if isProfileThere, let profile = await profile.profile(of: standing.userID) {
+                    told.profile = profile
+                } else {
+                    isProfileThere = false
+                }
                 response.accounts.append(told)
             }
             return response

@@ -26,6 +26,7 @@ extension OperatorMethods {
                     throw IdentityError.operation(.cursorInvalid)
                 }
             }
+            if !request.provider.isEmpty { try requireKeepable(request.provider) }
             try await record(nil, by: "list", name, context)
             let page = try await store.accounts(
                 AccountFilter(request),
