@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How often an operator may search: a mask is worth nothing to one who can try all numbers.
+/// How often an operator may search: masks hide nothing from an operator that can try all numbers.
 final class SearchLimit: Sendable {
     /// Searches at once, and in a minute on end.
     static let countMax = 30
