@@ -1,5 +1,6 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import ServiceKit
 
 /// `doctor`: examines a program's configuration, in the place where its secrets are. `vestibule doctor` asks all programs.

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Synchronization
 
 /// What a closure that blocks makes of each element, in their order: each has a thread of its own, and all run at once. Blocks until the
@@ -12,7 +11,7 @@ public func concurrentMap<Element: Sendable, Result: Sendable>(
     let group = DispatchGroup()
     for (index, element) in list.enumerated() {
         group.enter()
-        Thread.detachNewThread {
+        DetachedThread.run {
             let result = transform(element)
             results.withLock { $0[index] = result }
             group.leave()

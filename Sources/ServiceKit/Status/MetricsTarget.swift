@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where the metrics of a program are.
 public struct MetricsTarget: Sendable, Hashable {
     /// Its name, such as `identity`.
@@ -42,7 +40,7 @@ public struct MetricsTarget: Sendable, Hashable {
     /// As the other, on a thread of its own.
     public static func readAll(_ targets: [MetricsTarget], timeoutMilliseconds: Int) async -> [ProgramStatus] {
         await withCheckedContinuation { caller in
-            Thread.detachNewThread {
+            DetachedThread.run {
                 let read: () -> [ProgramStatus] = { readAll(targets, timeoutMilliseconds: timeoutMilliseconds) }
                 caller.resume(returning: read())
             }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension MigrationReport {
     /// The report as one line of JSON.
