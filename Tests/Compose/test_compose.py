@@ -26,7 +26,9 @@ from load import Load
 from stack import Stack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-IMAGE_ADDS_MB_MAX = 120
+IMAGE_ADDS_MB_MAX = 95
+# The program that no server is has all tools: Foundation's tables of languages, and PostgreSQL's programs for backups.
+TOOLS_ADD_MB_MAX = 140
 LEAVE_SECONDS = 3
 # As compose.yaml names them, and where their stand-ins are made.
 IMAGES = {
@@ -269,8 +271,8 @@ def prove(stack, steps, scratch):
         for line in stack.make("up", "DEV=1").splitlines():
             if line.startswith("Vestibule is ready"):
                 note(line)
-    with steps.step(f"each image adds less than {IMAGE_ADDS_MB_MAX} MB to its base") as note:
-        note(checks.image_sizes(stack, IMAGE_ADDS_MB_MAX))
+    with steps.step(f"each image adds less than {IMAGE_ADDS_MB_MAX} MB to its base, that of the tools {TOOLS_ADD_MB_MAX}") as note:
+        note(checks.image_sizes(stack, IMAGE_ADDS_MB_MAX, vestibule=TOOLS_ADD_MB_MAX))
     with steps.step("containers are closed as far as they can be, and have only their own secrets"):
         checks.hardening(stack)
     with steps.step("as on a server, only the gateway is published"):
