@@ -242,7 +242,8 @@ def down(stack):
     assert not stack.all_containers()
     networks = stack.docker("network", "ls", "--format", "{{.Name}}").split()
     assert not [name for name in networks if re.match("vestibule", name)], networks
-    kept = [
-        "certificates", "database", "prometheus", *(f"{program}-crashes" for program in ("gateway", "identity", "invites", "profile"))]
+    kept = ["backup", "certificates", "prometheus", *(f"{program}-crashes" for program in ("gateway", "identity", "invites", "profile"))]
+    # A restore has given the database another one.
+    database = stack.environment.get("VESTIBULE_DATABASE_VOLUME", "vestibule_database")
     volumes = stack.docker("volume", "ls", "--format", "{{.Name}}").split()
-    assert sorted(volumes) == sorted(f"vestibule_{name}" for name in kept), volumes
+    assert sorted(volumes) == sorted([database, *(f"vestibule_{name}" for name in kept)]), volumes
