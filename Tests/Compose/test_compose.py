@@ -224,7 +224,7 @@ ELSEWHERE = """
 services:
   elsewhere:
     extends: {file: %s, service: postgres}
-    volumes: !override ["elsewhere:/var/lib/postgresql/data"]
+    volumes: !override ["elsewhere:/var/lib/postgresql/data", "%s:/etc/vestibule/pg_hba.conf:ro"]
   roles:
     depends_on:
       elsewhere: {condition: service_healthy}
@@ -236,7 +236,7 @@ volumes:
 def prove_database_elsewhere(stack, steps, scratch):
     with steps.step("a PostgreSQL elsewhere: the one in a container isn't started, and people sign in") as note:
         own = scratch / "elsewhere.yaml"
-        own.write_text(ELSEWHERE % (ROOT / "docker/compose.yaml"))
+        own.write_text(ELSEWHERE % (ROOT / "docker/compose.yaml", ROOT / "docker/pg_hba.conf"))
         stack.environment |= {
             "VESTIBULE_DATABASE_HOST": "elsewhere", "VESTIBULE_DATABASE_TLS": "disable", "VESTIBULE_COMPOSE_FILES": str(own)}
         note(stack.follow(stack.make("up", "DEV=1")))
