@@ -72,6 +72,7 @@ undo() {
     trap - EXIT
     echo "restore: it failed; see above" >&2
     if [ -n "${switched:-}" ]; then
+        # Whatever of this fails, the rest of the way back is still tried.
         run_compose stop postgres || true
         run_compose rm --force postgres >/dev/null || true
         use_volume "$former"

@@ -17,7 +17,7 @@ public struct BackupFollower: Sendable {
     private let metrics: BackupMetrics
     private let deletions: DeletionRecorder
 
-    /// A follower that says in lines what it does, and tells metrics its state.
+    /// A follower. It reports what it does as lines to `say`, and its state to `metrics`.
     public init(
         _ settings: BackupSettings,
         metrics: BackupMetrics,

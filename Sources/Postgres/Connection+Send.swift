@@ -137,7 +137,7 @@ extension Connection {
     private func send(_ request: StatementRequest, _ statement: Statement) {
         guard let handle else { return }
         request.wasSent = true
-        if !request.isOurs, let conflict = conflicts.statement() {
+        if conflicts.part > 0, !request.isOurs, let conflict = conflicts.statement() {
             return sendConflict(conflict, inPlaceOf: request, statement, handle)
         }
         guard statement.isNamed else { return sendUnnamed(request, statement, handle) }

@@ -1,4 +1,4 @@
-/// What keeps a connection from being made, as far as its words tell: libpq gives no code for it, and the server's words may
+/// What keeps a connection from being made, read from its message: libpq gives no code for it, and the server's words may
 /// be in another language.
 public enum ConnectionFault: Sendable, Hashable, CaseIterable {
     /// The host's name has no address.
@@ -7,7 +7,7 @@ public enum ConnectionFault: Sendable, Hashable, CaseIterable {
     case refused
     /// Nothing answers in time.
     case timeout
-    /// The password is another one, or the role isn't there, which the server doesn't tell apart.
+    /// The password is another one, or the role isn't there, and the server's answer is the same for both.
     case password
     /// The server wants a password, and there is none.
     case noPassword

@@ -225,38 +225,11 @@ public final class PostgresClient: Service {
         _ query: Query,
         _ kind: StatementRequest.Kind,
         _ deadline: Deadline?,
-        lockKey: LockKey? = nil
-    ) async throws(PostgresError) -> Rows {
-        let deadline = deadline ?? .after(configuration.queryTimeout)
-        var failures = 0
-        while true {
-            do {
-                return try await submitOnce(query, kind, deadline, lockKey)
-            } catch {
-                // The connection has tried it some times at once.
-                guard error.isRetryableConflict, failures < configuration.engine.retriesMin else { throw error }
-                failures += 1
-                guard await pause(failures, until: deadline) else { throw error }
-            }
-        }
-    }
-
-    /// Waits before another try; false if the deadline is sooner.
-    private nonisolated(nonsending) func pause(_ failures: Int, until deadline: Deadline) async -> Bool {
-        let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
-        guard pause < deadline.remaining else { return false }
-        // Cut short in a task that was cancelled, which the next attempt notices.
-        try? await Task.sleep(for: pause)
-        return true
-    }
-
-    private nonisolated(nonsending) func submitOnce(
-        _ query: Query,
-        _ kind: StatementRequest.Kind,
-        _ deadline: Deadline,
-        _ lockKey: LockKey?
+        lockKey: LockKey? = nil,
+        failures: Int = 0
     ) async throws(PostgresError) -> Rows {
         if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
+        let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
         let span = tracing?.start(query.text)
         let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in
@@ -275,7 +248,22 @@ public final class PostgresClient: Service {
             }
         }
         span?.end(result)
+        // The connection has tried it some times at once.
+        if case .failure(let error) = result, error.isRetryableConflict, failures < configuration.engine.retriesMin,
+            await pause(failures + 1, until: deadline)
+        {
+            return try await submit(query, kind, deadline, lockKey: lockKey, failures: failures + 1)
+        }
         return try result.get()
+    }
+
+    /// Waits before another try; false if the deadline is sooner.
+    private nonisolated(nonsending) func pause(_ failures: Int, until deadline: Deadline) async -> Bool {
+        let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
+        guard pause < deadline.remaining else { return false }
+        // Cut short in a task that was cancelled, which the next attempt notices.
+        try? await Task.sleep(for: pause)
+        return true
     }
 
     private func lease(_ deadline: Deadline) async throws(PostgresError) -> Lease {

@@ -28,7 +28,7 @@ struct InjectedConflicts: Sendable {
 
     /// Nil for a statement that is to be sent as it is; else what to send in its place.
     func statement() -> String? {
-        guard part > 0, .random(in: 0..<1) < part else { return nil }
+        guard .random(in: 0..<1) < part else { return nil }
         return Bool.random() ? Self.serialization : Self.deadlock
     }
 

@@ -45,9 +45,10 @@ struct ConsoleSessionsTests {
     @Test func `An attempt is used once, and so many are remembered`() {
         let used = UsedAttempts()
         #expect(used.use("a", nowSeconds: 0) && !used.use("a", nowSeconds: 600))
-        for number in 1..<UsedAttempts.countMax { #expect(used.use("\(number)", nowSeconds: 0)) }
-        #expect(!used.use("b", nowSeconds: 600), "too many")
-        #expect(used.use("b", nowSeconds: 601), "the first are over")
+        for number in 1..<UsedAttempts.countMax { #expect(used.use("\(number)", nowSeconds: 1)) }
+        #expect(used.use("b", nowSeconds: 2), "nobody is kept out")
+        #expect(!used.use("b", nowSeconds: 2) && !used.use("1", nowSeconds: 2))
+        #expect(used.use("a", nowSeconds: 2), "the oldest is forgotten")
     }
 
     @Test func `An operator searches thirty times a minute`() {

@@ -33,7 +33,7 @@ struct KeyReaderTests {
         #expect(text.text.contains(#"vestibule_identity_key_folder_reads_total{outcome="changed"} 1"#))
     }
 
-    @Test func `It tells since when the oldest key of each state is in it`() throws {
+    @Test func `It has the time at which the oldest key of each state got that state`() throws {
         let keys: [KeyRing.Key] = [
             .init(id: "a", state: .current, sinceSeconds: 300, text: "x"),
             .init(id: "b", state: .retired, sinceSeconds: 200, text: "x"),

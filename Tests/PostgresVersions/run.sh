@@ -25,25 +25,23 @@ for version in "$@"; do
     folder=$(.venv/bin/python -c "import importlib.util as u, os; print(os.path.dirname(u.find_spec('${packages[$version]}').origin))")
     export VESTIBULE_RUN_POSTGRES=$folder/pginstall/bin
     echo "##### $("$VESTIBULE_RUN_POSTGRES/postgres" --version)"
-    log=.build/postgres-$version.log
-    SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 swift test --skip-build --disable-xctest \
-        --filter 'PostgresTests|Store|Service|Deployment|LocalStack' >"$log" 2>&1 || true
-    grep -E '^✘' "$log" || true
-    good=$(grep -cE '^✔ Test "' "$log" || true) bad=$(grep -cE '^✘ Test "[^"]*" failed' "$log" || true)
-    # A run that ended early has no last line.
-    grep -qE '^(✔|✘) Test run with' "$log" || bad=$((bad + 1))
-    skipped=$((skipped + $(grep -cE '^➜' "$log" || true)))
+    counted=$(Tests/Runner/swift_counts.sh 'PostgresTests|Store|Service|Deployment|LocalStack' ".build/postgres-$version.log")
+    echo "$counted" | head -n -1
+    read -r good bad skips < <(tail -n 1 <<<"$counted")
     echo "Swift: $good passed, $bad failed"
-    passed=$((passed + good)) failed=$((failed + bad))
-    log=.build/postgres-$version-end-to-end.log
-    VESTIBULE_BINARIES=$PWD/.build/release .venv/bin/python -m pytest -p no:cacheprovider -q -n 3 Tests/EndToEnd >"$log" 2>&1 || true
-    grep -E '^(FAILED|ERROR)' "$log" || true
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skips))
+    log=.build/postgres-$version-end-to-end.log status=0
+    VESTIBULE_BINARIES=$PWD/.build/release .venv/bin/python -m pytest -p no:cacheprovider -q -n 3 Tests/EndToEnd >"$log" 2>&1 || status=$?
+    # grep's status is 1 where it finds nothing.
+    grep -E '^(FAILED|ERROR)' "$log" || [ $? -eq 1 ]
     last=$(tail -n 1 "$log")
-    count() { sed -nE "s/.*\b([0-9]+) $1.*/\1/p" <<<"$last"; }
-    good=$(count passed) bad=$(($(count failed || true) + $(count error || true) + 0))
-    [ -n "$good" ] || bad=$((bad + 1))
+    # The number before a word of the last line; 0 without it.
+    count() { sed -nE "s/.*\b([0-9]+) $1.*/\1/p; t; s/.*/0/p" <<<"$last"; }
+    good=$(count passed) bad=$(($(count failed) + $(count error)))
+    # A run that ended early, or failed in another way.
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
     echo "end to end: $last"
-    passed=$((passed + ${good:-0})) failed=$((failed + bad)) skipped=$((skipped + $(count skipped || true) + 0))
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + $(count skipped)))
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

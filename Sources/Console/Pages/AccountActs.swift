@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 import SwiftProtobuf
 import WebPages
@@ -47,7 +48,7 @@ enum AccountActs {
             // The number that the operator has seen, and not what the user may have saved since.
             let account = try await visit.calls.find(.userID(id)).accounts.first
             guard let phone = account?.profile.phoneNumber, !phone.isEmpty,
-                form["shown"] == shownValue(phone, visit)
+                ConstantTime.areEqual(form["shown"], shownValue(phone, visit))
             else { throw ActRefusal.phoneDiffers }
             _ = try await client.releasePhone(.with { $0.userID = id }, options: options)
         case .block:

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 import SwiftProtobuf
 import WebPages
@@ -101,7 +102,8 @@ enum AccountPage {
     private static func notice(_ visit: Console.Visit) -> HTML {
         guard let word = visit.request.uri.queryParameters["done"], let act = ConsoleAct(rawValue: word),
             let words = AccountActs.done[act], let id = try? id(visit),
-            visit.request.uri.queryParameters["by"] == AccountActs.doneValue(act, id, visit)
+            let by = visit.request.uri.queryParameters["by"],
+            ConstantTime.areEqual(by, AccountActs.doneValue(act, id, visit))
         else { return "" }
         return "<p class=\"notice\" role=\"status\">\(words)</p>\n"
     }

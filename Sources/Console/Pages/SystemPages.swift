@@ -86,7 +86,7 @@ enum SystemPages {
             : "<p class=\"failure\">Targets that answered that they are gone: \(Set(stopped).sorted().joined(separator: ", "))</p>\n"
         let heads = ["Program", "Queue", "Waiting", "Oldest, s", "Parked", "Failures since start"]
         return """
-            \(ConsoleText.table("Queues; each replica tells the same of what waits", heads, rows))\(gone)\
+            \(ConsoleText.table("Queues; all replicas of a program show the same waiting items", heads, rows))\(gone)\
             <p class="hint">Items are retried and discarded by <code>vestibule work</code>.</p>
 
             """

@@ -2,22 +2,23 @@ import Synchronization
 
 /// The sign-ins whose code was exchanged: each has one exchange, so that a browser's cookie makes the console ask the provider once.
 final class UsedAttempts: Sendable {
-    /// The most that are remembered. Where there are more at once, no more are let through.
+    /// The most that are remembered. Where there are more, the oldest is forgotten, which lets its browser ask once more: to refuse new
+    /// ones would let strangers keep operators out.
     static let countMax = 4096
 
     private let used = Mutex<[String: Int64]>([:])
 
-    /// Uses an attempt up; false if it was, or if there are too many.
+    /// Uses an attempt up; false if it was.
     ///
     /// - Parameters:
     ///   - state: of the attempt.
     ///   - nowSeconds: in Unix seconds.
     func use(_ state: String, nowSeconds: Int64) -> Bool {
         used.withLock { used in
-            if used.count >= Self.countMax {
-                used = used.filter { nowSeconds - $0.value <= SignInAttempt.secondsMax }
+            guard used[state] == nil else { return false }
+            if used.count >= Self.countMax, let oldest = used.min(by: { $0.value < $1.value }) {
+                used[oldest.key] = nil
             }
-            guard used.count < Self.countMax, used[state] == nil else { return false }
             used[state] = nowSeconds
             return true
         }

@@ -78,7 +78,7 @@ public struct Drill: Sendable {
             if plan.isKept { console.say("kept \(StackFolder.shown(folder.stack.path))") } else { try folder.remove() }
             return report
         } catch {
-            if !plan.isKept { try folder.remove() }
+            if !plan.isKept { try? folder.remove() }
             throw error
         }
     }
