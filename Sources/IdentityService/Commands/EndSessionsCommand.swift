@@ -56,9 +56,17 @@ struct EndSessionsCommand: Sendable {
                 "sessions": .stringConvertible(count), "sessions_from_milliseconds": .stringConvertible(milliseconds),
             ]
         )
+        try await waitForTheNextSecond(after: milliseconds)
         return
             "ended \(count) live sessions: those begun before \(EndedSessions.text(milliseconds)) are refused, and so are "
             + "sign-ins with provider tokens issued before it"
+    }
+
+    /// Provider tokens tell whole seconds, so those issued later in the second of the end are refused, too. Users who sign in once the
+    /// command has returned are not refused.
+    private func waitForTheNextSecond(after milliseconds: Int64) async throws {
+        let left = (milliseconds / 1000 + 1) * 1000 - clock.nowMilliseconds
+        if 1...1000 ~= left { try await Task.sleep(for: .milliseconds(left)) }
     }
 
     private func checkClock() async throws {
