@@ -474,7 +474,10 @@ let package = Package(
         tests("BytesTests", ["Bytes"]),
         tests(
             "DecoderFuzzTests",
-            ["IdentityService", "InvitesDomain", "InvitesService", "JOSE", "Models", "Postgres", "ServiceKit"],
+            [
+                "IdentityService", "InvitesDomain", "InvitesService", "JOSE", "Models", "Postgres", "ServiceKit",
+                "ServiceStore", "TestWaits",
+            ],
             exclude: ["run.sh"]
         ),
         tests("KeyRingsTests", ["JOSE", "KeyRings", "ServiceKit"]),

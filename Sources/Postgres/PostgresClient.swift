@@ -183,7 +183,8 @@ public final class PostgresClient: Service {
         var failures = 0
         while true {
             do {
-                return try await attempt(isolation, deadline, body)
+                let limit = configuration.engine.transactionLimit.map { min(deadline, .after($0)) }
+                return try await attempt(isolation, limit ?? deadline, body)
             } catch let error as PostgresError {
                 let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)
                 guard mayHelp, failures < retries else { throw error }

@@ -12,6 +12,10 @@ public enum PostgresEngine: String, Sendable, Hashable, CaseIterable {
     /// How often a transaction is tried again at least.
     var retriesMin: Int { self == .distributed ? 64 : 0 }
 
+    /// How long a transaction may take at most, so that the readers of a log know how late its rows may become visible; nil for no other limit
+    /// than its deadline.
+    var transactionLimit: Duration? { self == .distributed ? .seconds(30) : nil }
+
     /// How often a statement outside of transactions is sent at most: once, again because of a neighbour, again on another connection.
     var attemptsMax: Int { self == .distributed ? 12 : 4 }
 

@@ -3,6 +3,8 @@ import JOSE
 import Models
 import Postgres
 import ServiceKit
+import ServiceStore
+import TestWaits
 import Testing
 
 @testable import IdentityService
@@ -18,7 +20,7 @@ struct CursorFuzzTests {
         GroupPosition(
             epoch: epoch,
             madeAtSeconds: 1_700_000_000,
-            point: GroupLogPoint(try #require(DatabaseSnapshot(text: text)))
+            place: .snapshot(GroupLogPoint(try #require(DatabaseSnapshot(text: text))))
         )
     }
 
@@ -27,16 +29,23 @@ struct CursorFuzzTests {
         let now = try Self.position("1000:2000:1000")
         let whole = try Self.position(text)
         // Inside a transaction: the first that isn't known, and one that is under way.
-        let snapshot = whole.point.snapshot
+        let snapshot = try #require(whole.place.point).snapshot
         let inside = try ([snapshot.upper] + snapshot.underWay).map { transaction in
             let partial = GroupLogPoint.Row(transaction: transaction, id: 7)
             return GroupPosition(
                 epoch: Self.epoch,
                 madeAtSeconds: 1_700_000_000,
-                point: try #require(GroupLogPoint(snapshot, partial: partial))
+                place: .snapshot(try #require(GroupLogPoint(snapshot, partial: partial)))
             )
         }
         for good in [whole] + inside { try fuzzGroups(good, now) }
+    }
+
+    @Test func `A position of groups by the clock is none, or one that is compared and written`() throws {
+        func position(_ end: Int64) -> GroupPosition {
+            GroupPosition(epoch: Self.epoch, madeAtSeconds: 1_700_000_000, place: .clock(ClockWindow(end: end)))
+        }
+        try fuzzGroups(position(1_700_000_000_000_000), position(1_700_000_000_000_001))
     }
 
     private func fuzzGroups(_ good: GroupPosition, _ now: GroupPosition) throws {
@@ -45,23 +54,33 @@ struct CursorFuzzTests {
                 _ = position.isGood(at: now, keptSeconds: kept)
                 _ = now.isGood(at: position, keptSeconds: kept)
             }
-            _ = (position.point.unread, position.point.partialText, position.point.partialID)
-            for transaction: UInt64 in [0, 1, 1_999, .max] {
-                let row = GroupLogPoint.Row(transaction: transaction, id: .min)
-                _ = position.point.advanced(to: row, readBy: now.point.snapshot)
+            switch position.place {
+            case .snapshot(let point):
+                _ = (point.unread, point.partialText, point.partialID)
+                guard let head = now.place.point?.snapshot else { return }
+                for transaction: UInt64 in [0, 1, 1_999, .max] {
+                    let row = GroupLogPoint.Row(transaction: transaction, id: .min)
+                    _ = point.advanced(to: row, readBy: head)
+                }
+                // PostgreSQL refuses a snapshot that is none, and with it what is asked in the same statement.
+                #expect(DatabaseSnapshot(text: point.snapshot.text) == point.snapshot)
+            case .clock(let window):
+                _ = (window.start, window.missedFrom, window.leftOut)
+                for microseconds in [Int64.min, 0, .max] {
+                    _ = window.advanced(by: [.init(id: 1, microseconds: microseconds)], now: nil).start
+                }
             }
-            // PostgreSQL refuses a snapshot that is none, and with it what is asked in the same statement.
-            #expect(DatabaseSnapshot(text: position.point.snapshot.text) == position.point.snapshot)
         }
     }
 
     @Test func `A position of revocations is none, or one that is compared and written`() throws {
         let position = RevocationPosition(database: Self.database, horizon: 1 << 40, madeAtSeconds: 1_700_000_000)
         let read = RevocationsRead(
-            snapshot: RevocationSnapshot(text: "1000:2000:1000"),
+            seen: .snapshot(RevocationSnapshot(text: "1000:2000:1000")),
             database: Self.database,
-            sessionsFromMilliseconds: 0,
+            epoch: nil,
             sessionIDs: [],
+            accountChanges: [],
             last: nil
         )
         try fuzz(position) { position in

@@ -1,3 +1,5 @@
+import TestWaits
+
 /// Inputs made from a valid one, with edge values of its format.
 ///
 /// The positions of fields need not be known: each eight, four, two and one bytes at each offset get the edge values of

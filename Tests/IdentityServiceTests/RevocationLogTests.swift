@@ -11,7 +11,7 @@ import Testing
 /// Whatever ends sessions logs which ones, and nothing else does.
 struct RevocationLogTests {
     private func logged(_ service: TestService) async throws -> [String] {
-        try await service.database.query("SELECT session_id::text FROM revocations ORDER BY id")
+        try await service.database.query("SELECT session_id::text FROM revocations ORDER BY xid, id")
             .map { try $0.decode(0, as: String.self) }
     }
 

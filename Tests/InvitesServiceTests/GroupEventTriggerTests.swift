@@ -242,7 +242,7 @@ struct GroupEventTriggerTests {
     @Test func `A position from before all events makes a bounded amount of work, and starts again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
-            let store = GroupEventStore(database: service.database)
+            let log = GroupEventStore(database: service.database).log
             let count = GroupEventStore.examinedMax + 1
             try await service.database.execute(
                 """
@@ -250,10 +250,11 @@ struct GroupEventTriggerTests {
                 SELECT 'invitation.changed', \(maria.uuid), NULL, NULL FROM generate_series(1, \(count))
                 """
             )
-            let now = try await store.page(after: nil, limit: 0).head.point
-            let forged = try #require(DatabaseSnapshot(horizon: 1, upper: now.snapshot.upper, underWay: []))
-            let absent = GroupEventStore.Absent(userID: maria, point: GroupLogPoint(forged))
-            #expect(try await store.missed(by: [absent], until: now, limit: 10).map(\.count) == [10])
+            let now = try await log.page(after: nil, limit: 0).head.place
+            let upper = try #require(now.point).snapshot.upper
+            let forged = try #require(DatabaseSnapshot(horizon: 1, upper: upper, underWay: []))
+            let absent = AbsentSubscriber(userID: maria, place: .snapshot(GroupLogPoint(forged)))
+            #expect(try await log.missed(by: [absent], until: now, limit: 10).map(\.count) == [10])
         }
     }
 
@@ -265,19 +266,19 @@ struct GroupEventTriggerTests {
         )
         try await InvitesFixture.run(migrations: InvitesMigrations.all + [later]) { service in
             let (maria, jose) = (someone(), someone())
-            let store = GroupEventStore(database: service.database)
-            let before = try await store.page(after: nil, limit: 0).head.point
+            let log = GroupEventStore(database: service.database).log
+            let before = try await log.page(after: nil, limit: 0).head.place
             try await service.database.execute(
                 """
                 INSERT INTO group_events (kind, user_id)
                 VALUES ('invitation.changed', \(maria.uuid)), ('invitation.hidden', \(maria.uuid)), ('invitation.changed', \(jose.uuid))
                 """
             )
-            let now = try await store.page(after: nil, limit: 0).head.point
-            let absent = [maria, jose].map { GroupEventStore.Absent(userID: $0, point: before) }
-            #expect(try await store.missed(by: absent, until: now, limit: 10).map(\.count) == [1, 1])
+            let now = try await log.page(after: nil, limit: 0).head.place
+            let absent = [maria, jose].map { AbsentSubscriber(userID: $0, place: before) }
+            #expect(try await log.missed(by: absent, until: now, limit: 10).map(\.count) == [1, 1])
             #expect(
-                try await store.missed(by: absent, until: now, limit: 2).map(\.count) == [2, 1],
+                try await log.missed(by: absent, until: now, limit: 2).map(\.count) == [2, 1],
                 "there may be more"
             )
         }

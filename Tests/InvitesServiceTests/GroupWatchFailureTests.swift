@@ -131,7 +131,7 @@ struct GroupWatchFailureTests {
                     SELECT 'member.changed', gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 3)
                     """
                 )
-                return try await store.page(after: nil, limit: 0).head
+                return try await store.log.page(after: nil, limit: 0).head
             }
             #expect(!position.snapshot.underWay.isEmpty)
             try await Self.poison(id, service)
@@ -139,11 +139,11 @@ struct GroupWatchFailureTests {
                 "INSERT INTO group_events (kind, group_id, member_id) VALUES ('member.changed', gen_random_uuid(), \(id))"
             )
             for _ in 0..<3 {
-                let page = try await store.page(after: position, limit: 1)
+                let page = try await store.log.page(after: position, limit: 1)
                 #expect(page.entries.count == 1)
                 position = page.position(behind: 1)
             }
-            await #expect(throws: PostgresError.self) { try await store.page(after: position, limit: 1) }
+            await #expect(throws: PostgresError.self) { try await store.log.page(after: position, limit: 1) }
         }
     }
 }

@@ -131,6 +131,17 @@ extension GroupPosition {
         self.init(epoch: epoch, madeAtSeconds: madeAtSeconds, point: GroupLogPoint(snapshot))
     }
 
+    init(epoch: Epoch, madeAtSeconds: Int64, point: GroupLogPoint) {
+        self.init(epoch: epoch, madeAtSeconds: madeAtSeconds, place: .snapshot(point))
+    }
+
+    /// Of a position of snapshots.
+    var point: GroupLogPoint {
+        guard let point = place.point else { preconditionFailure("the position of a clock") }
+        return point
+    }
+
+    /// Of a position of snapshots.
     var snapshot: DatabaseSnapshot { point.snapshot }
 
     /// A position that invites gave to a gateway; nil if it is invalid.

@@ -7,7 +7,7 @@ import Synchronization
 /// Looks for ended sessions for all watchers of this replica, and only while there is one. It looks at once when this replica has
 /// ended sessions or another one notifies it, and each `pollInterval` in any case.
 ///
-/// A look reads the rows that its database snapshot sees and the one before did not, so nothing is missed, whenever it is
+/// A look reads the rows that are visible and that the one before did not read (``RevocationLog``), so nothing is missed, whenever it is
 /// committed. A watcher joins here before it reads the earlier ended sessions by itself, and it reads them after there was a look:
 /// a later look sees the rows that the watcher's own reading does not.
 ///
@@ -32,8 +32,7 @@ final class RevocationHub: Sendable {
         var changesPerLookMax = 1_000
         /// Sessions on a page of those that had ended before.
         var sessionsPerPage = 1_000
-        /// Transactions before a position, or before a failure, whose sessions are sent again. A crashed database server may reuse
-        /// the numbers of aborted transactions, and the new transactions would seem to have ended before.
+        /// Transactions whose sessions are sent again; see ``SnapshotRevocationLog``.
         var transactionsInDoubt: UInt64 = 10_000
     }
 
@@ -50,7 +49,7 @@ final class RevocationHub: Sendable {
     }
 
     private struct Known {
-        var snapshot: RevocationSnapshot
+        var seen: RevocationsSeen
         let database: DatabaseIdentity
         var sessionsFromMilliseconds: Int64
         /// The first update of a new watcher: without sessions, since it reads these by itself.
@@ -65,6 +64,7 @@ final class RevocationHub: Sendable {
     private let watched: AsyncStream<Void>
     private let isWatched: AsyncStream<Void>.Continuation
     private let store: IdentityStore
+    let log: any RevocationLog
     private let clock: WallClock
     private let logger: Logger
     let counts = RevocationCounts()
@@ -72,6 +72,7 @@ final class RevocationHub: Sendable {
     /// A hub without watchers.
     init(store: IdentityStore, limits: Limits = Limits(), clock: WallClock, logger: Logger) {
         self.store = store
+        log = store.revocationLog(transactionsInDoubt: limits.transactionsInDoubt)
         self.limits = limits
         self.clock = clock
         self.logger = logger
@@ -141,8 +142,8 @@ final class RevocationHub: Sendable {
             group.addTask {
                 // Opens a database connection only once there is a watcher.
                 for await _ in self.watched { break }
-                if Task.isCancelled { return }
-                await self.store.database.listen(on: IdentityStore.revocationChannel) { self.bell.ring() }
+                guard !Task.isCancelled, let channel = self.log.channel else { return }
+                await self.store.database.listen(on: channel) { self.bell.ring() }
             }
         }
     }
@@ -168,9 +169,9 @@ final class RevocationHub: Sendable {
     /// Looks once, and sends the result to all watchers. One look at a time.
     private func lookOnce() async {
         let now = clock.nowMilliseconds
-        let earlier = state.withLock { $0.known?.snapshot }
+        let earlier = state.withLock { $0.known?.seen }
         do {
-            let read = try await store.revocations(
+            let read = try await log.read(
                 since: earlier,
                 limit: limits.sessionsPerLookMax,
                 changesMax: limits.changesPerLookMax
@@ -182,7 +183,7 @@ final class RevocationHub: Sendable {
                 defer { state.failingSince = state.failingSince ?? .now }
                 // The server may have crashed meanwhile.
                 if state.failingSince == nil, let known = state.known {
-                    state.known?.snapshot = known.snapshot.doubted(by: limits.transactionsInDoubt)
+                    state.known?.seen = log.certain(of: known.seen)
                 }
                 return state.failingSince == nil
             }
@@ -212,13 +213,13 @@ final class RevocationHub: Sendable {
                 sessionsFromMilliseconds: read.sessionsFromMilliseconds,
                 position: RevocationPosition(
                     database: read.database,
-                    horizon: read.snapshot.horizon,
+                    horizon: read.seen.horizon,
                     madeAtSeconds: lookedAtMilliseconds / 1000
                 ),
                 toldAtMilliseconds: lookedAtMilliseconds
             )
             state.known = Known(
-                snapshot: read.snapshot,
+                seen: read.seen,
                 database: read.database,
                 sessionsFromMilliseconds: read.sessionsFromMilliseconds,
                 news: news
@@ -255,7 +256,7 @@ final class RevocationHub: Sendable {
     private func notify() async {
         for await _ in announcements {
             try? await Task.sleep(for: limits.gatheringTime)
-            try? await store.notifyOfRevocations()
+            try? await log.notify()
         }
     }
 }

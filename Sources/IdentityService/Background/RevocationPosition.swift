@@ -3,9 +3,9 @@ import ServiceKit
 
 /// A watcher's position in the log of ended sessions; opaque bytes to the watcher, sealed as a cursor.
 struct RevocationPosition: CursorPayload, Hashable {
-    /// The database in which the transaction numbers are valid.
+    /// The database in which the horizon is valid.
     let database: DatabaseIdentity
-    /// Transactions before this one were sent.
+    /// What was visible before it was sent: a number of transactions, or a time; see ``RevocationLog``.
     let horizon: UInt64
     /// When it was made, in Unix seconds.
     let madeAtSeconds: Int64
@@ -42,6 +42,6 @@ struct RevocationPosition: CursorPayload, Hashable {
         let kept = IdentityStore.revocationsKeptSeconds
         // The position may hold any time: an age that overflows is out of the range.
         guard let age = (Checked(nowSeconds) - madeAtSeconds).value else { return false }
-        return database == read.database && horizon <= read.snapshot.horizon && -kept < age && age < kept
+        return database == read.database && horizon <= read.seen.horizon && -kept < age && age < kept
     }
 }

@@ -79,16 +79,17 @@ extension IdentityMethods {
         let now = clock.nowMilliseconds
         let limits = revocations.limits
         let size = limits.sessionsPerPage
+        let log = revocations.log
         func page(after place: RevocationPlace) async throws -> RevocationsRead {
-            try await store.revocations(after: place, limit: size, deadline: nil)
+            try await log.read(after: place, limit: size, deadline: nil)
         }
-        let from = position.map { RevocationSnapshot.doubted($0.horizon, by: limits.transactionsInDoubt) } ?? 0
-        var read = try await page(after: .before(transaction: from))
+        let from = position.map { log.place(before: $0.horizon) } ?? .before(0)
+        var read = try await page(after: from)
         let isReset = !(position?.isGood(for: read, nowSeconds: now / 1000) ?? false)
-        if isReset, from > 0 { read = try await page(after: .before(transaction: 0)) }
+        if isReset, from != .before(0) { read = try await page(after: .before(0)) }
         let reached = RevocationPosition(
             database: read.database,
-            horizon: read.snapshot.horizon,
+            horizon: read.seen.horizon,
             madeAtSeconds: now / 1000
         )
         var message = IdentityV1.WatchRevocationsResponse()

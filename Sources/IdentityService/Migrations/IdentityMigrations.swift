@@ -74,6 +74,20 @@ public enum IdentityMigrations {
             on: "sessions (lower(left(device_name, 50)), session_id) WHERE device_name IS NOT NULL",
             release: MinorVersion(0, 10)
         ),
+        Migration(
+            number: 10,
+            name: "ended sessions without a sequence",
+            sql: RandomRowID.sql(table: "revocations"),
+            release: MinorVersion(0, 10),
+            effects: [.altered("revocations")]
+        ),
+        Migration(
+            number: 11,
+            name: "rare events by their time",
+            concurrentIndex: "security_events_rare_id",
+            on: "security_events (event_id) WHERE \(rareEvents)",
+            release: MinorVersion(0, 10)
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

@@ -19,9 +19,9 @@ extension GroupEventHub {
     /// Everything needed is read before anything is delivered: a failure only changes how much the next look reads.
     func lookOnce() async -> Bool {
         let (known, size, beginnings) = state.withLock { ($0.known, $0.lookSize.count, $0.beginnings) }
-        let page: GroupEventStore.Page
+        let page: GroupLogPage
         do {
-            page = try await store.page(after: known, limit: size)
+            page = try await store.log.page(after: known, limit: size)
         } catch {
             await cannotRead(error)
             return false
@@ -46,7 +46,7 @@ extension GroupEventHub {
         return page.isFull
     }
 
-    private func publish(_ page: GroupEventStore.Page, _ recipients: Recipients) {
+    private func publish(_ page: GroupLogPage, _ recipients: Recipients) {
         var start = 0
         repeat {
             var end = page.entries.count
@@ -85,7 +85,7 @@ extension GroupEventHub {
             size.failedToRead()
             return size.failedReads
         }
-        guard reads > Self.readTriesMax, let page = try? await store.page(after: nil, limit: 0) else { return }
+        guard reads > Self.readTriesMax, let page = try? await store.log.page(after: nil, limit: 0) else { return }
         resetAll(at: page.head, .unreadable)
         state.withLock { $0.lookSize.succeeded(0) }
     }
@@ -118,7 +118,7 @@ extension GroupEventHub {
     }
 
     /// The recipients of a page; nil if they can't be read and the caller should try fewer events, or the same one again.
-    private func recipients(of page: GroupEventStore.Page) async -> Recipients? {
+    private func recipients(of page: GroupLogPage) async -> Recipients? {
         let (events, watching) = (page.events(in: page.entries.indices), state.withLock { $0.watching })
         do {
             return Recipients(audiences: try await store.audiences(of: events, watching: watching))
@@ -137,7 +137,7 @@ extension GroupEventHub {
     /// whom it fails.
     private func narrowed(
         _ events: [GroupEventStore.Event],
-        _ entries: [GroupEventStore.Entry],
+        _ entries: [GroupLogPage.Entry],
         _ watching: [UserID]
     ) async -> Recipients {
         var recipients = Recipients()
@@ -160,7 +160,7 @@ extension GroupEventHub {
         logger.warning(
             "a change of a group is skipped: some who watch begin anew",
             metadata: [
-                "row": "\(entries.first.map { "\($0.row.transaction):\($0.row.id)" } ?? "")",
+                "row": "\(entries.first?.key ?? "")",
                 "users": "\(recipients.unresolved.count)",
             ]
         )
@@ -177,15 +177,15 @@ extension GroupEventHub {
         _ head: GroupPosition
     ) async -> [GroupEventState.Begun] {
         let kept = limits.kept.components.seconds
-        var (watches, absent): ([GroupEventState.Watch], [GroupEventStore.Absent]) = ([], [])
+        var (watches, absent): ([GroupEventState.Watch], [AbsentSubscriber]) = ([], [])
         for beginning in beginnings {
-            guard let point = beginning.point(at: head, keptSeconds: kept) else { continue }
+            guard let place = beginning.place(at: head, keptSeconds: kept) else { continue }
             watches.append(beginning.watch)
-            absent.append(GroupEventStore.Absent(userID: beginning.userID, point: point))
+            absent.append(AbsentSubscriber(userID: beginning.userID, place: place))
         }
         var missed: [[GroupChange]]?
         do {
-            missed = try await store.missed(by: absent, until: now.point, limit: limits.missedMax)
+            missed = try await store.log.missed(by: absent, until: now.place, limit: limits.missedMax)
             state.withLock { $0.failedCatchUps = 0 }
         } catch {
             let failures = state.withLock { state in

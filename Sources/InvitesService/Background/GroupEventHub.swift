@@ -8,7 +8,7 @@ import Synchronization
 /// Looks for changes in groups, for all subscribers of this replica, and only while there is one: at once when this replica has changed
 /// something or another one notifies it, and each `pollInterval` in any case.
 ///
-/// A look reads what its snapshot of the database sees and the previous ones did not, a page at most, so nothing is skipped and nothing
+/// A look reads what is visible and the previous ones did not read (``GroupChangeLog``), a page at most, so nothing is skipped and nothing
 /// delivered twice, whenever it is committed. A new subscriber gets what they missed up to the end of a look, and what later looks read.
 /// One task looks, one look at a time, and again at once while a page is full.
 ///
@@ -134,8 +134,8 @@ final class GroupEventHub: Sendable {
             group.addTask {
                 // A database connection only for replicas that need it.
                 for await _ in self.watched { break }
-                if Task.isCancelled { return }
-                await self.store.database.listen(on: GroupEventStore.channel) { self.bell.ring() }
+                guard !Task.isCancelled, let channel = self.store.log.channel else { return }
+                await self.store.database.listen(on: channel) { self.bell.ring() }
             }
         }
     }
@@ -178,7 +178,7 @@ final class GroupEventHub: Sendable {
     /// Sends one notification for all announcements in the meantime. A failed one is not repeated: the others poll.
     private func notify() async {
         for await _ in announcements {
-            try? await store.notify()
+            try? await store.log.notify()
             try? await Task.sleep(for: limits.notifyInterval)
         }
     }

@@ -27,14 +27,14 @@ struct GroupEventState {
         /// The key by which the gateway seals positions for the user.
         var positionKey: [UInt8] = []
 
-        /// The point from which it continues; nil if it begins anew.
+        /// The place from which it continues; nil if it begins anew.
         ///
-        /// - Parameter head: the position that the database's snapshot sees.
-        func point(at head: GroupPosition, keptSeconds: Int64) -> GroupLogPoint? {
+        /// - Parameter head: the position that has everything that is visible.
+        func place(at head: GroupPosition, keptSeconds: Int64) -> GroupLogPlace? {
             guard case .after(let position?) = start, position.isGood(at: head, keptSeconds: keptSeconds) else {
                 return nil
             }
-            return position.point
+            return position.place
         }
 
         /// Whether the app was disconnected, and asks for what it missed.
@@ -121,12 +121,12 @@ struct GroupEventState {
     ///
     /// - Parameters:
     ///   - beginnings: the ones that were known before the look.
-    ///   - head: the position that the database's snapshot sees. An app that comes from another replica may have read further than this
+    ///   - head: the position that has everything that is visible. An app that comes from another replica may have read further than this
     ///     one.
     func due(_ beginnings: [Beginning], at now: GroupPosition, _ head: GroupPosition) -> [Beginning] {
         let kept = limits.kept.components.seconds
         return Array(
-            beginnings.lazy.filter { $0.point(at: head, keptSeconds: kept).map(now.point.contains) ?? true }
+            beginnings.lazy.filter { $0.place(at: head, keptSeconds: kept).map(now.place.contains) ?? true }
                 .prefix(limits.beginsPerLookMax)
         )
     }

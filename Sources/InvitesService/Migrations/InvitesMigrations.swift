@@ -30,5 +30,12 @@ public enum InvitesMigrations {
             on: "closed_accounts (successor) WHERE successor IS NOT NULL",
             release: MinorVersion(0, 10)
         ),
+        Migration(
+            number: 4,
+            name: "events without a sequence",
+            sql: RandomRowID.sql(table: "group_events"),
+            release: MinorVersion(0, 10),
+            effects: [.altered("group_events")]
+        ),
     ]
 }

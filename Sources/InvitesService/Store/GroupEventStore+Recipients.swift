@@ -9,14 +9,14 @@ extension GroupEventStore {
     ///
     /// A row says that a user gets the changes of a group that are for its members, or those for people whom it invites. Members are found
     /// by `linked_at`, and numbers by their keys, as `GroupEventTables` explains.
-    private static let recipients = """
+    static let recipients = """
         SELECT m.group_id, m.user_id, false AS is_invited FROM members m WHERE m.linked_at IS NOT NULL
         UNION ALL
         SELECT m.group_id, p.user_id, true FROM members m JOIN phones p ON p.phone = m.phone WHERE m.user_id IS NULL
         """
 
     /// Whether a row of the log without a user is for people whom the group invites. In Swift it is ``Event/Audience``.
-    private static let isForInvited = "g.kind = '\(GroupChange.Kind.invitationChanged.rawValue)'"
+    static let isForInvited = "g.kind = '\(GroupChange.Kind.invitationChanged.rawValue)'"
 
     /// Recipients of group changes, among the subscribers.
     struct Audiences: Sendable {
@@ -115,73 +115,6 @@ extension GroupEventStore {
         return audiences
     }
 
-    // MARK: - Missed events
-
-    /// A subscriber who reconnects, and the point up to which they have the log.
-    struct Absent: Sendable {
-        let userID: UserID
-        let point: GroupLogPoint
-    }
-
     /// The maximum of rows that are read for one reconnecting subscriber; more than are delivered.
     static let examinedMax = 2_000
-
-    /// SQL: whether a row of the log is in a point.
-    private static func isRead(_ snapshot: String, _ transaction: String, _ id: String) -> String {
-        "(pg_visible_in_snapshot(own.xid, \(snapshot)::pg_snapshot) OR own.xid = \(transaction)::xid8 AND own.id <= \(id))"
-    }
-
-    /// Returns what each user missed between their point and the current one, in the order of `absent`.
-    ///
-    /// An old position in which everything since was in progress costs no more than `examinedMax` rows, and then reaches the limit.
-    ///
-    /// - Parameter limit: the most events for each. If that many are returned there may be more.
-    func missed(by absent: [Absent], until now: GroupLogPoint, limit: Int) async throws -> [[GroupChange]] {
-        guard !absent.isEmpty else { return [] }
-        let rows = try await database.query(
-            """
-            SELECT watcher.place, e.kind, watcher.user_id, e.group_id, e.member_id
-            FROM unnest(\(absent.map(\.userID.uuid)), \(absent.map(\.point.snapshot.text))::text[],
-                \(absent.map(\.point.partialText))::text[], \(absent.map(\.point.partialID))::bigint[])
-                WITH ORDINALITY AS watcher (user_id, snapshot, partial, partial_id, place)
-            CROSS JOIN (SELECT \(now.snapshot.text)::text AS snapshot, \(now.partialText)::text AS partial,
-                \(now.partialID)::bigint AS partial_id) AS here
-            CROSS JOIN LATERAL (
-                SELECT kind, group_id, member_id FROM (
-                SELECT examined.*, count(*) OVER () AS examined_count FROM (
-                    SELECT xid, id, kind, group_id, member_id FROM group_events
-                    WHERE user_id = watcher.user_id AND xid >= pg_snapshot_xmin(watcher.snapshot::pg_snapshot)
-                    UNION ALL
-                    SELECT g.xid, g.id, g.kind, g.group_id, g.member_id
-                    FROM (\(unsafeSQL: Self.recipients)) r JOIN group_events g ON g.group_id = r.group_id AND g.user_id IS NULL
-                        AND g.xid >= pg_snapshot_xmin(watcher.snapshot::pg_snapshot)
-                        AND (\(unsafeSQL: Self.isForInvited)) = r.is_invited
-                    WHERE r.user_id = watcher.user_id
-                    LIMIT \(Self.examinedMax)
-                ) examined
-                ) own
-                WHERE examined_count >= \(Self.examinedMax)
-                    OR (NOT \(unsafeSQL: Self.isRead("watcher.snapshot", "watcher.partial", "watcher.partial_id"))
-                        AND \(unsafeSQL: Self.isRead("here.snapshot", "here.partial", "here.partial_id")))
-                ORDER BY xid, id
-                LIMIT \(limit)
-            ) e
-            """
-        )
-        var missed = [[GroupChange]](repeating: [], count: absent.count)
-        var rowCounts = [Int](repeating: 0, count: absent.count)
-        for row in rows {
-            let place = Int(try row.decode(0, as: Int64.self)) - 1
-            guard missed.indices.contains(place) else { throw Self.unreadable }
-            rowCounts[place] += 1
-            // A kind of a later version is for that version's replicas.
-            if let event = try Self.event(row, at: 1) { missed[place].append(event.change) }
-        }
-        // If such kinds used up the limit it is unknown what is behind them. A list that reaches the limit says so.
-        for place in missed.indices where rowCounts[place] >= limit && missed[place].count < limit {
-            guard let change = missed[place].last else { throw Self.unreadable }
-            missed[place] += Array(repeating: change, count: limit - missed[place].count)
-        }
-        return missed
-    }
 }
