@@ -12,6 +12,8 @@ public struct Migration: Sendable, Hashable {
     public let effects: [TableEffect]
     /// The index that this step makes outside of a transaction; nil for every other step.
     let concurrentIndex: String?
+    /// The engine that alone runs the statements; nil for all.
+    let engine: PostgresEngine?
 
     /// A step.
     ///
@@ -30,7 +32,17 @@ public struct Migration: Sendable, Hashable {
         self.sql = sql
         self.release = release
         self.effects = effects
-        concurrentIndex = nil
+        (concurrentIndex, engine) = (nil, nil)
+    }
+
+    /// A step for the schemas of one engine. Those of the others record it without running it: a schema keeps the engine that it was made for.
+    public init(number: Int, name: String, only engine: PostgresEngine, sql: String, release: MinorVersion) {
+        self.number = number
+        self.name = name
+        self.sql = sql
+        self.release = release
+        effects = []
+        (concurrentIndex, self.engine) = (nil, engine)
     }
 
     /// A step that makes an index while others go on writing (`CREATE INDEX CONCURRENTLY`), for tables that are large.
@@ -56,7 +68,7 @@ public struct Migration: Sendable, Hashable {
         let table = definition.prefix { !$0.isWhitespace && $0 != "(" }
         effects = [TableEffect(String(table), .shareUpdateExclusive, .concurrentIndex)]
         sql = "CREATE \(isUnique ? "UNIQUE " : "")INDEX CONCURRENTLY \(index) ON \(definition)"
-        concurrentIndex = index
+        (concurrentIndex, engine) = (index, nil)
     }
 
     /// FNV-1a of the text, 64 bits in hexadecimal: tells an edit by accident, which is all that it is for.

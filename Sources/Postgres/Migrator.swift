@@ -238,7 +238,7 @@ public struct Migrator: Sendable {
                 "BEGIN; SET LOCAL search_path = \(schema); SET LOCAL lock_timeout = \(lockTimeout.wholeMilliseconds)"
             )
             let transaction = try session.run("SELECT pg_current_xact_id()").first
-            try session.run(migration.sql)
+            if migration.engine == nil || migration.engine == configuration.engine { try session.run(migration.sql) }
             // A COMMIT in the text would leave half a migration behind when the rest fails.
             guard session.isInTransaction, try session.run("SELECT pg_current_xact_id()").first == transaction else {
                 stayedOpen = false

@@ -9,8 +9,8 @@ public enum PostgresEngine: String, Sendable, Hashable, CaseIterable {
     /// The isolation of statements outside of transactions, as PostgreSQL calls it; nil to leave it to the server.
     var isolation: String? { self == .distributed ? "serializable" : nil }
 
-    /// How often a transaction is tried again at least.
-    var retriesMin: Int { self == .distributed ? 64 : 0 }
+    /// How often a transaction is tried again at least; without a bound its deadline ends it.
+    var retriesMin: Int { self == .distributed ? .max : 0 }
 
     /// How long a transaction may take at most, so that the readers of a log know how late its rows may become visible; nil for no other limit
     /// than its deadline.
@@ -21,7 +21,7 @@ public enum PostgresEngine: String, Sendable, Hashable, CaseIterable {
 
     /// The beginning of a transaction.
     func begin(_ isolation: TransactionIsolation) -> Query {
-        self == .distributed ? TransactionIsolation.serializable.begin : isolation.begin
+        self == .distributed && isolation != .readOnly ? TransactionIsolation.serializable.begin : isolation.begin
     }
 }
 

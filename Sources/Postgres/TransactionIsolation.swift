@@ -6,12 +6,15 @@ public enum TransactionIsolation: Sendable {
     case repeatableRead
     /// As if one transaction ran after the other.
     case serializable
+    /// All statements see one moment and write nothing. Conflicts with no other transaction, also where all other transactions are serializable.
+    case readOnly
 
     var begin: Query {
         switch self {
         case .readCommitted: "BEGIN"
         case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ"
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE"
+        case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         }
     }
 }

@@ -48,7 +48,7 @@ struct CreateFalseTests {
     }
 
     /// The statement has seen the account, waits for its deletion, and then finds nothing.
-    @Test func `If the account is deleted at that moment, no new one is created`() async throws {
+    @Test(.waitsByLocksAlone) func `If the account is deleted at that moment, no new one is created`() async throws {
         try await TestService.runWithAudiences { service in
             _ = try await service.signIn()
             service.clock.advance(seconds: 1)

@@ -5,6 +5,7 @@ import Postgres
 import RPC
 import ServiceKit
 import Synchronization
+import TestDatabases
 import Testing
 
 @testable import IdentityService
@@ -12,7 +13,8 @@ import Testing
 /// The stream of ended sessions: its content, its positions, and when it is closed.
 @Suite(.timeLimit(.minutes(5)))
 struct WatchRevocationsTests {
-    @Test func `A sign-out at one replica reaches a stream of another, by the notification alone`() async throws {
+    @Test(.readsLogsBySnapshots)
+    func `A sign-out at one replica reaches a stream of another, by the notification alone`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             try await Replica.run(of: service, limits: Replica.onlyWhenTold) { here in

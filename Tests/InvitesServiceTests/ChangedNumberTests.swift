@@ -9,7 +9,8 @@ import Testing
 
 /// Calls that look up a user's numbers while they change.
 struct ChangedNumberTests {
-    @Test func `A user who unblocks during a change of number joins the group that awaits the new one`() async throws {
+    @Test(.waitsByLocksAlone)
+    func `A user who unblocks during a change of number joins the group that awaits the new one`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let group = try await service.group(by: maria)
@@ -22,7 +23,9 @@ struct ChangedNumberTests {
         }
     }
 
-    @Test func `A user who joins by a link during a change of number takes the place that awaits the new one`()
+    @Test(.waitsByLocksAlone)
+
+    func `A user who joins by a link during a change of number takes the place that awaits the new one`()
         async throws
     {
         try await InvitesFixture.run { service in

@@ -2,6 +2,7 @@ import Models
 import Postgres
 import ServiceKit
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -239,7 +240,9 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A position from before all events makes a bounded amount of work, and starts again`() async throws {
+    @Test(.readsLogsBySnapshots)
+
+    func `A position from before all events makes a bounded amount of work, and starts again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let log = GroupEventStore(database: service.database).log

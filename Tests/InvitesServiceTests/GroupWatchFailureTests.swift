@@ -119,8 +119,8 @@ struct GroupWatchFailureTests {
     }
 
     /// The first events are delivered before a poll that fails on later ones starts again.
-    @Test func `Events of a transaction that ended late, and the rest of its page, are read without later ones`()
-        async throws
+    @Test(.readsLogsBySnapshots)
+    func `Events of a transaction that ended late, and the rest of its page, are read without later ones`() async throws
     {
         try await Self.run { service, _ in
             let (store, id) = (GroupEventStore(database: service.database), PostgresUUID(high: 7, low: 7))

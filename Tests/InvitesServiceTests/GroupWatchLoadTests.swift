@@ -4,6 +4,7 @@ import Logging
 import Models
 import Postgres
 import ServiceModels
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -58,7 +59,8 @@ struct GroupWatchLoadTests {
 
     /// A page ends within the one transaction that writes all of it. In each group fewer members change than are collapsed into one
     /// change, however many pages were missed.
-    @Test func `Of twelve thousand changes at once a watcher gets all of their own, in order and once`() async throws {
+    @Test(.readsLogsBySnapshots)
+    func `Of twelve thousand changes at once a watcher gets all of their own, in order and once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             var groups: [String] = []

@@ -52,7 +52,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Changes during a user's absence are sent once`() async throws {
+    @Test(.readsLogsBySnapshots) func `Changes during a user's absence are sent once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)
@@ -110,7 +110,9 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `A position that is too old, of another epoch or invalid starts again`() async throws {
+    @Test(.readsLogsBySnapshots)
+
+    func `A position that is too old, of another epoch or invalid starts again`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await TestWatch.run(service.parts.groupEvents) { watch in
@@ -189,7 +191,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Another replica gets changes by the notification alone`() async throws {
+    @Test(.readsLogsBySnapshots) func `Another replica gets changes by the notification alone`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             var limits = GroupEventHub.Limits()
@@ -278,7 +280,7 @@ struct GroupWatchTests {
         }
     }
 
-    @Test func `Users whom a group invites get its new name, also later`() async throws {
+    @Test(.readsLogsBySnapshots) func `Users whom a group invites get its new name, also later`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana, stranger) = (someone(), someone(), someone())
             let group = try await service.group(.consent, by: maria).groupID

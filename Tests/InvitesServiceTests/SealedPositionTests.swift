@@ -2,6 +2,7 @@ import API
 import Models
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -53,7 +54,9 @@ struct SealedPositionTests {
         }
     }
 
-    @Test func `A position that is forged, altered or somebody else's begins anew`() async throws {
+    @Test(.readsLogsBySnapshots)
+
+    func `A position that is forged, altered or somebody else's begins anew`() async throws {
         try await InvitesFixture.run { service in
             let (maria, ana) = (someone(), someone())
             try await watching(service) { watching in

@@ -62,6 +62,23 @@ extension ServerTests {
             #expect(changed == .changed(number: 2, name: "it's second"))
         }
 
+        @Test(arguments: PostgresEngine.allCases)
+        func `A migration for one engine is recorded by all, and run by that one`(engine: PostgresEngine) async throws {
+            let database = try await TestDatabase.fresh()
+            var configuration = PostgresConfiguration(database)
+            configuration.engine = engine
+            let only = Migration(
+                number: 2,
+                name: "for one",
+                only: .distributed,
+                sql: "INSERT INTO a VALUES (1)",
+                release: .first
+            )
+            #expect(try await Migrator(configuration).run([one, only], schema: "app").applied == [1, 2])
+            let count = try database.cluster.runSQL("SELECT count(*) FROM app.a;", database: database.database)
+            #expect(count == (engine == .distributed ? "1" : "0"))
+        }
+
         @Test func `A migration that fails is rolled back, and earlier ones stay`() async throws {
             let database = try await TestDatabase.fresh()
             let migrator = Migrator(PostgresConfiguration(database))

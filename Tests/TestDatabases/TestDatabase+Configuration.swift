@@ -36,6 +36,16 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
+extension Trait where Self == ConditionTrait {
+    /// For a test of positions that name PostgreSQL's snapshots, of notifications, or one that expects returning subscribers to get nothing twice.
+    public static var readsLogsBySnapshots: Self {
+        .enabled(
+            if: PostgresConfiguration.testEngine == .postgresql,
+            "a distributed database's logs are read by their clock, and repeat the last minute to returning subscribers"
+        )
+    }
+}
+
 extension TestDatabase {
     /// How the service's role connects. Most tests are not of speed, and a machine that does something else must not fail them: nothing
     /// is ended for taking long, but after ten minutes.

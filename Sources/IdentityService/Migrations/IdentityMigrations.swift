@@ -76,16 +76,12 @@ public enum IdentityMigrations {
         ),
         Migration(
             number: 10,
-            name: "ended sessions without a sequence",
-            sql: RandomRowID.sql(table: "revocations"),
-            release: MinorVersion(0, 10),
-            effects: [.altered("revocations")]
-        ),
-        Migration(
-            number: 11,
-            name: "rare events by their time",
-            concurrentIndex: "security_events_rare_id",
-            on: "security_events (event_id) WHERE \(rareEvents)",
+            name: "logs that are read by their clock",
+            only: .distributed,
+            sql: """
+                \(RandomRowID.sql(table: "revocations"))
+                CREATE INDEX security_events_rare_id ON security_events (event_id) WHERE \(rareEvents);
+                """,
             release: MinorVersion(0, 10)
         ),
     ]

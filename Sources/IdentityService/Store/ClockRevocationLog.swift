@@ -24,10 +24,10 @@ struct ClockRevocationLog: RevocationLog {
         since earlier: RevocationsSeen?,
         limit: Int,
         changesMax: Int
-    ) async throws(PostgresError) -> RevocationsRead {
+    ) async throws -> RevocationsRead {
         guard case .clock(let clock) = earlier else { return try await beginning() }
         let changesFrom = PostgresTimestamp(microsecondsSince1970: clock.changes.start)
-        let rows = try await database.query(
+        let rows = try await database.readByClock(
             """
             SELECT here.now, here.epoch, log.id, log.session_id, log.revoked_at, log.event_id, \(unsafeSQL: AccountChange.columns)
             FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
@@ -76,8 +76,8 @@ struct ClockRevocationLog: RevocationLog {
     }
 
     /// Where reading begins. The sessions of the last minute are read again, which does no harm; the changes of accounts are not.
-    private func beginning() async throws(PostgresError) -> RevocationsRead {
-        let rows = try await database.query(
+    private func beginning() async throws -> RevocationsRead {
+        let rows = try await database.readByClock(
             """
             SELECT here.now, here.epoch, known.event_id, known.occurred_at FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
                 SELECT event_id, occurred_at FROM security_events
@@ -91,7 +91,9 @@ struct ClockRevocationLog: RevocationLog {
         var known: [ClockWindow<PostgresUUID>.Row] = []
         for row in rows {
             guard let id = try row.decode(2, as: PostgresUUID?.self) else { continue }
-            known.append(.init(id: id, microseconds: try row.decode(3, as: PostgresTimestamp.self).microsecondsSince1970))
+            known.append(
+                .init(id: id, microseconds: try row.decode(3, as: PostgresTimestamp.self).microsecondsSince1970)
+            )
         }
         return RevocationsRead(
             seen: .clock(
@@ -112,9 +114,9 @@ struct ClockRevocationLog: RevocationLog {
         after place: RevocationPlace,
         limit: Int,
         deadline: Deadline?
-    ) async throws(PostgresError) -> RevocationsRead {
+    ) async throws -> RevocationsRead {
         let from = PostgresTimestamp(microsecondsSince1970: Int64(clamping: place.number))
-        let rows = try await database.query(
+        let rows = try await database.readByClock(
             """
             SELECT here.now, here.epoch, log.id, log.session_id, log.revoked_at FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
                 SELECT id, session_id, revoked_at FROM revocations

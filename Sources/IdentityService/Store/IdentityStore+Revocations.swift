@@ -21,10 +21,10 @@ protocol RevocationLog: Sendable {
         since earlier: RevocationsSeen?,
         limit: Int,
         changesMax: Int
-    ) async throws(PostgresError) -> RevocationsRead
+    ) async throws -> RevocationsRead
 
     /// Sessions that ended behind a place, in the order of the log, no matter what became of their transactions before.
-    func read(after place: RevocationPlace, limit: Int, deadline: Deadline?) async throws(PostgresError) -> RevocationsRead
+    func read(after place: RevocationPlace, limit: Int, deadline: Deadline?) async throws -> RevocationsRead
 
     /// The place from which a caller needs the log who has had it up to a horizon.
     func place(before horizon: UInt64) -> RevocationPlace

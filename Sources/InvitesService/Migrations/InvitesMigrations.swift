@@ -32,10 +32,10 @@ public enum InvitesMigrations {
         ),
         Migration(
             number: 4,
-            name: "events without a sequence",
+            name: "a log that is read by its clock",
+            only: .distributed,
             sql: RandomRowID.sql(table: "group_events"),
-            release: MinorVersion(0, 10),
-            effects: [.altered("group_events")]
+            release: MinorVersion(0, 10)
         ),
     ]
 }

@@ -6,7 +6,7 @@ import ServiceStore
 
 /// The log, read by the times of its rows, for databases whose snapshots can't be compared, and that notify nobody.
 ///
-/// Subscribers get each change once while they are connected. One who comes back gets those of the last minute before again, which are hints to
+/// Subscribers get each change once while they are connected. A returning subscriber gets those of the last minute before again, which are hints to
 /// read anew and do no harm.
 struct ClockGroupLog: GroupChangeLog {
     typealias Window = ClockWindow<Int64>
@@ -18,7 +18,7 @@ struct ClockGroupLog: GroupChangeLog {
 
     func page(after start: GroupPosition?, limit: Int) async throws -> GroupLogPage {
         guard let start, let window = start.place.window else { return try await beginning() }
-        let rows = try await database.query(
+        let rows = try await database.readByClock(
             """
             SELECT here.epoch, here.now, e.made_at, e.id, e.kind, e.user_id, e.group_id, e.member_id
             FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
@@ -47,7 +47,7 @@ struct ClockGroupLog: GroupChangeLog {
 
     /// Where reading begins: all that is visible is known.
     private func beginning() async throws -> GroupLogPage {
-        let rows = try await database.query(
+        let rows = try await database.readByClock(
             """
             SELECT here.epoch, here.now, e.made_at, e.id FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
                 SELECT made_at, id FROM group_events
@@ -57,7 +57,7 @@ struct ClockGroupLog: GroupChangeLog {
         )
         let (epoch, now) = try rows[0].decode(PostgresUUID?.self, PostgresTimestamp.self)
         guard let epoch else {
-            try await database.execute("INSERT INTO group_event_epoch DEFAULT VALUES ON CONFLICT (singleton) DO NOTHING")
+            try await GroupEventStore.beginEpoch(database)
             return try await beginning()
         }
         let known = try rows.compactMap { row -> Window.Row? in
@@ -72,14 +72,16 @@ struct ClockGroupLog: GroupChangeLog {
     }
 
     /// Nothing here depends on one server, so there is no number of it.
-    private static func epoch(_ id: PostgresUUID) -> GroupPosition.Epoch { GroupPosition.Epoch(systemIdentifier: 0, id: id) }
+    private static func epoch(_ id: PostgresUUID) -> GroupPosition.Epoch {
+        GroupPosition.Epoch(systemIdentifier: 0, id: id)
+    }
 
     /// Reads from a minute before, so nothing that the current place lacks needs to be left out: looks repeat it.
     func missed(by absent: [AbsentSubscriber], until _: GroupLogPlace, limit: Int) async throws -> [[GroupChange]] {
         let windows = absent.compactMap(\.place.window)
         guard !absent.isEmpty, windows.count == absent.count else { return [] }
         let from = windows.map { PostgresTimestamp(microsecondsSince1970: $0.missedFrom) }
-        let rows = try await database.query(
+        let rows = try await database.readByClock(
             """
             SELECT watcher.place, e.kind, watcher.user_id, e.group_id, e.member_id
             FROM unnest(\(absent.map(\.userID.uuid)), \(from)) WITH ORDINALITY AS watcher (user_id, missed_from, place)

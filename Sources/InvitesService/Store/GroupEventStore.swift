@@ -9,15 +9,6 @@ struct GroupEventStore: Sendable {
     /// How the log is read: by the database's snapshots, or by its clock where snapshots can't be compared.
     let log: any GroupChangeLog
 
-    init(database: PostgresClient) {
-        self.database = database
-        log =
-            switch database.configuration.engine {
-            case .postgresql: SnapshotGroupLog(database: database)
-            case .distributed: ClockGroupLog(database: database)
-            }
-    }
-
     /// A change and its audience.
     struct Event: Sendable, Hashable {
         /// The recipients of a change.
@@ -45,6 +36,11 @@ struct GroupEventStore: Sendable {
         ).affected
     }
 
+    /// Names the epoch that a crash, a failover, a restore or the first start began; two replicas agree on one name.
+    static func beginEpoch(_ database: PostgresClient) async throws {
+        try await database.execute("INSERT INTO group_event_epoch DEFAULT VALUES ON CONFLICT (singleton) DO NOTHING")
+    }
+
     /// The event of a row from a column on: kind, user, group, member; nil for nulls.
     static func event(_ row: Row, at column: Int) throws -> Event? {
         guard let name = try row.decode(column, as: String?.self) else { return nil }
@@ -65,4 +61,14 @@ struct GroupEventStore: Sendable {
     }
 
     static let unreadable = PostgresError.decoding(CellDecodingError(column: 0, reason: "no place in the log"))
+}
+
+extension GroupEventStore {
+    /// The log, read as the database's engine allows.
+    init(database: PostgresClient) {
+        switch database.configuration.engine {
+        case .postgresql: self.init(database: database, log: SnapshotGroupLog(database: database))
+        case .distributed: self.init(database: database, log: ClockGroupLog(database: database))
+        }
+    }
 }

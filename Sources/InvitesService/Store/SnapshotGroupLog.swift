@@ -25,7 +25,7 @@ struct SnapshotGroupLog: GroupChangeLog {
             PostgresTimestamp.self
         )
         guard let epoch else {
-            try await beginEpoch()
+            try await GroupEventStore.beginEpoch(database)
             return try await page(after: nil, limit: 0)
         }
         guard let snapshot = DatabaseSnapshot(text: snapshotText) else { throw GroupEventStore.unreadable }
@@ -34,7 +34,9 @@ struct SnapshotGroupLog: GroupChangeLog {
             madeAtSeconds: now.secondsSince1970,
             place: .snapshot(GroupLogPoint(snapshot))
         )
-        guard let start, start.epoch == head.epoch, let point = start.place.point else { return GroupLogPage(head: head) }
+        guard let start, start.epoch == head.epoch, let point = start.place.point else {
+            return GroupLogPage(head: head)
+        }
         var read: [GroupLogPoint.Row] = []
         var entries: [GroupLogPage.Entry] = []
         for row in rows {
@@ -42,7 +44,10 @@ struct SnapshotGroupLog: GroupChangeLog {
             guard let transaction = UInt64(text) else { throw GroupEventStore.unreadable }
             read.append(GroupLogPoint.Row(transaction: transaction, id: try row.decode(5)))
             entries.append(
-                GroupLogPage.Entry(key: "\(text):\(read[read.count - 1].id)", event: try GroupEventStore.event(row, at: 6))
+                GroupLogPage.Entry(
+                    key: "\(text):\(read[read.count - 1].id)",
+                    event: try GroupEventStore.event(row, at: 6)
+                )
             )
         }
         return GroupLogPage(start: start, head: head, entries: entries, limit: limit) { [read] count in
@@ -95,11 +100,6 @@ struct SnapshotGroupLog: GroupChangeLog {
                 SELECT FROM pg_stat_activity WHERE datname = current_database() AND query = \("LISTEN \(Self.name)"))
             """
         )
-    }
-
-    /// Names the epoch that a crash, a failover or the first start began; two replicas agree on one name.
-    private func beginEpoch() async throws {
-        try await database.execute("INSERT INTO group_event_epoch DEFAULT VALUES ON CONFLICT (singleton) DO NOTHING")
     }
 
     /// Sees nothing.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ServiceStore
 
-@Suite struct ClockWindowTests {
+struct ClockWindowTests {
     private typealias Window = ClockWindow<Int>
 
     /// A log with rows that become visible late, and a reader that reads pages of it.
@@ -27,8 +27,10 @@ import Testing
         /// Reads a page as the stores do, and uses only the first `used` rows of it. Returns whether there is more.
         mutating func read(now: Int64, limit: Int, used: Int) -> Bool {
             let leftOut = Set(window.leftOut)
-            let page = rows.filter { $0.visibleFrom <= now && $0.microseconds >= window.start && !leftOut.contains($0.id) }
-                .sorted { ($0.microseconds, $0.id) < ($1.microseconds, $1.id) }.prefix(limit)
+            let page = rows.filter {
+                $0.visibleFrom <= now && $0.microseconds >= window.start && !leftOut.contains($0.id)
+            }
+            .sorted { ($0.microseconds, $0.id) < ($1.microseconds, $1.id) }.prefix(limit)
             let part = page.prefix(used)
             for row in part { timesRead[row.id, default: 0] += 1 }
             let isMore = part.count == limit || part.count < page.count
@@ -50,12 +52,19 @@ import Testing
             for _ in 0..<Int.random(in: 0...4, using: &random) {
                 // Mostly soon, and now and then almost too late.
                 let longest: Int64 = Int.random(in: 0..<20, using: &random) == 0 ? Window.latenessMax : 50_000
-                log.write(at: now - .random(in: 0...900, using: &random), visibleAfter: .random(in: 0...longest, using: &random))
+                log.write(
+                    at: now - .random(in: 0...900, using: &random),
+                    visibleAfter: .random(in: 0...longest, using: &random)
+                )
             }
             // Now and then nobody can read for long.
             if Int.random(in: 0..<100, using: &random) == 0 { now += .random(in: 0...200_000_000, using: &random) }
             var reads = 0
-            while log.read(now: now, limit: .random(in: 1...9, using: &random), used: .random(in: 1...9, using: &random)) {
+            while log.read(
+                now: now,
+                limit: .random(in: 1...9, using: &random),
+                used: .random(in: 1...9, using: &random)
+            ) {
                 reads += 1
                 #expect(reads < 5_000)
                 guard reads < 5_000 else { return }

@@ -1,5 +1,5 @@
-/// Ids of the rows of a log: random numbers instead of a sequence, which all servers of a distributed database would have to share, and
-/// whose next values would all lie in one range.
+/// Ids of the rows of a log in a distributed database: random numbers instead of a sequence, which all its servers would have to share, and
+/// whose next values would all lie in one range. PostgreSQL keeps the sequence, by which the rows of one transaction are in order.
 public enum RandomRowID {
     /// The migration of a table whose column `id` was an identity column.
     public static func sql(table: String) -> String {

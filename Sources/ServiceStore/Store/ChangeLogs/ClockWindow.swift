@@ -20,7 +20,9 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
 
     /// A row of the log: its id and its time, in microseconds since 1970.
     public struct Row: Sendable, Hashable {
+        /// Its id.
         public let id: ID
+        /// Its time.
         public let microseconds: Int64
 
         /// A row.
@@ -70,7 +72,8 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
     ///   - now: the database's time at the read; nil if there are more rows than these.
     public func advanced(by rows: ArraySlice<Row>, now: Int64?) -> Self {
         // With rows left, the next read has to begin before them, whatever their age.
-        let end = now.map { max($0, self.end) } ?? rows.last.map { min(max($0.microseconds, Self.latenessMax), self.end) } ?? self.end
+        let last = rows.last.map { min(max($0.microseconds, Self.latenessMax), self.end) }
+        let end = now.map { max($0, self.end) } ?? last ?? self.end
         let isSwept = now != nil && sweeps
         var known = known
         var floor = floor
