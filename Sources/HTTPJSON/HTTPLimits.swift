@@ -15,6 +15,9 @@ public struct HTTPLimits: Sendable {
     public var connectionsPerAddressMax = 0
     /// How long a connection may be idle, or take to send a request's head.
     public var idleTimeout: Duration
+    /// Age past which a connection takes no more requests, with a jitter of 10 % either way. The next one proves its certificate anew.
+    /// Zero: never.
+    public var connectionAgeMax: Duration = .zero
 
     /// Limits.
     public init(

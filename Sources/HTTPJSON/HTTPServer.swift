@@ -131,6 +131,7 @@ extension HTTPServer.Configuration {
         server.limits.headTimeout = min(server.limits.headTimeout, limits.idleTimeout)
         server.limits.keepAliveTimeout = limits.idleTimeout
         server.limits.idleTimeout = limits.idleTimeout
+        server.limits.connectionAgeMax = limits.connectionAgeMax
         server.limits.bodyTimeout = limits.requestTimeout
         server.limits.drainTimeout = drainLimit
         return server

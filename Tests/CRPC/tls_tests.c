@@ -285,6 +285,25 @@ TEST(a_server_keeps_no_sessions_of_tls_1_2) {
     tls_end(rig);
 }
 
+/// The sessions that a client got which it could take up again.
+static long sessions_to_take_up(int version, const char *authorities) {
+    crpc_tls *client = tls_client_rules("client", "authority");
+    REQUIRE(SSL_CTX_set_max_proto_version(client->context, version) == 1);
+    (void)SSL_CTX_set_session_cache_mode(client->context, SSL_SESS_CACHE_CLIENT);
+    rig *rig = tls_start(tls_server_rules("server", authorities), client, "localhost");
+    tls_expect_call(rig, rig_open(rig));
+    long count = SSL_CTX_sess_number(client->context);
+    tls_end(rig);
+    return count;
+}
+
+TEST(a_client_with_a_certificate_takes_up_no_session) {
+    EXPECT(sessions_to_take_up(TLS1_3_VERSION, NULL) > 0 && sessions_to_take_up(TLS1_2_VERSION, NULL) > 0);
+    // Its certificate is verified with each connection, and not only with the first.
+    EXPECT_EQUAL(sessions_to_take_up(TLS1_3_VERSION, "authority"), 0);
+    EXPECT_EQUAL(sessions_to_take_up(TLS1_2_VERSION, "authority"), 0);
+}
+
 TEST(errors_that_others_left_in_openssl_break_no_connection) {
     rig *rig = tls_start(tls_server_rules("server", NULL), tls_client_rules(NULL, "authority"), "localhost");
     peer *peer = rig_open(rig);

@@ -66,6 +66,17 @@ struct LiveServerTests {
         try await #require(talk.withLock { $0 }).value
     }
 
+    @Test func `A connection ends by its age, after the answer of a request that has come`() async throws {
+        var limits = HTTPLimits(idleTimeout: .seconds(20))
+        limits.connectionAgeMax = .milliseconds(200)
+        try await Self.run(limits) { client in
+            let start = ContinuousClock.now
+            let answer = try await client.exchange(["GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"])
+            #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("{\"done\":true}"), "\(answer)")
+            #expect(ContinuousClock.now - start < .seconds(10), "it would be kept for 20 seconds without a request")
+        }
+    }
+
     @Test func `A body that stops coming ends the request`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .milliseconds(200))) { client in
             let head = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n"

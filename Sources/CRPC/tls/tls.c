@@ -113,6 +113,10 @@ int crpc_tls_server_new(const crpc_tls_files *files, char reason[CRPC_TLS_REASON
         STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->authorities);
         if (names != NULL) SSL_CTX_set_client_CA_list(context, names);
         ok = names != NULL;
+        // A session that is taken up again would keep a client whose certificate has ended since: OpenSSL verifies it at whole
+        // handshakes alone.
+        (void)SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+        if (ok) ok = SSL_CTX_set_num_tickets(context, 0) == 1;
     }
     if (ok) return CRPC_OK;
     tls_explain(reason, "authorities", files->authorities == NULL ? "" : files->authorities);
