@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import RPC
+import ServiceKit
 
 /// Who makes a request, by its bearer token (RFC 6750).
 package struct Authentication: Sendable {
