@@ -568,7 +568,11 @@ let package = Package(
         tests("WebPagesTests", ["HTTPClients", "HTTPJSON", "WebPages", httpTypes, logging]),
         tests(
             "ConsoleTests",
-            ["API", "Console", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "ServiceKit", "WebPages"]
+            [
+                "API", "Console", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport",
+                "ServiceKit",
+                "WebPages", httpTypes,
+            ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
         tests("LocalStackTests", ["Backup", "JOSE", "KeyRings", "LocalStack", "ServiceKit", "TestWaits"]),

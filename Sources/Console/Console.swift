@@ -1,5 +1,4 @@
 import API
-import Glibc
 import HTTPJSON
 import HTTPTypes
 import IdentityDomain
@@ -19,10 +18,11 @@ struct Console: Sendable {
     let history: MetricsHistory
     let sessions: ConsoleSessions
     let usedAttempts = UsedAttempts()
+    let exchanges = ExchangeLimit()
     let searches = SearchLimit()
     /// Seals the cookies of sign-ins that have begun: of this process alone.
     let attemptKey = SecureRandom.bytes(SHA256.byteCount)
-    let nowSeconds: @Sendable () -> Int64
+    let now: @Sendable () -> ConsoleTime
     let logger: Logger
 
     init(
@@ -31,7 +31,7 @@ struct Console: Sendable {
         identity: OperatorServiceClient,
         provider: OpenIDProvider?,
         history: MetricsHistory,
-        nowSeconds: @escaping @Sendable () -> Int64 = { Int64(time(nil)) },
+        now: @escaping @Sendable () -> ConsoleTime = { .now() },
         logger: Logger
     ) {
         self.settings = settings
@@ -39,7 +39,7 @@ struct Console: Sendable {
         self.identity = identity
         self.provider = provider
         self.history = history
-        self.nowSeconds = nowSeconds
+        self.now = now
         self.logger = logger
         sessions = ConsoleSessions(limits: settings.sessions)
     }
@@ -116,13 +116,27 @@ extension Console {
             return Base64URL.encode(SHA256.authenticationCode(of: Array(text.utf8), key: key))
         }
 
+        /// What a guarded act takes, and by what the age of the sign-in is known.
+        var freshness: String {
+            let most = "a sign-in of the last \(console.settings.freshSeconds) seconds"
+            return switch session.way {
+            case .certificate: "Your certificate proves with each connection who you are."
+            case .provider(_, let proof) where proof.basis == .authTime:
+                "This takes \(most), by the time that the provider gives (auth_time)."
+            case .provider:
+                "This takes \(most), counted from when the console asked the provider. That doesn’t say whether it asked you for a "
+                    + "password, or took a session of its own."
+            }
+        }
+
         /// Refuses what the operator may not do, or not now.
         func require(_ act: ConsoleAct) throws(ActRefusal) {
-            let signedIn: Int64? = if case .provider(_, let seconds) = session.way { seconds } else { nil }
+            let now = console.now()
+            let age: Int64? =
+                if case .provider(_, let proof) = session.way { now.seconds(since: proof.at) } else { nil }
             try act.judge(
                 person.role,
-                signedInSeconds: signedIn,
-                nowSeconds: console.nowSeconds(),
+                signInAgeSeconds: age,
                 freshSeconds: console.settings.freshSeconds
             )
         }
@@ -132,10 +146,10 @@ extension Console {
     ///
     /// A session by certificate needs a connection with a certificate of the same operator.
     func visit(_ request: Request, _ context: RouteContext, isByOperator: Bool = true) -> Visit? {
-        let now = nowSeconds()
+        let now = now()
         let token = sessionCookie.value(request)
-        guard let session = sessions.use(token, nowSeconds: now, isByOperator: isByOperator) else { return nil }
-        let list = operators.current(nowSeconds: now)
+        guard let session = sessions.use(token, now: now, isByOperator: isByOperator) else { return nil }
+        let list = operators.current(now)
         // A name that the file has given to somebody else since opens nothing.
         let person: ConsoleOperator? =
             switch session.way {

@@ -6,7 +6,7 @@ import Testing
 struct ConsoleActTests {
     private func refusal(_ act: ConsoleAct, _ role: ConsoleRole, age: Int64? = 0) -> ActRefusal? {
         do throws(ActRefusal) {
-            try act.judge(role, signedInSeconds: age.map { 1_000_000 - $0 }, nowSeconds: 1_000_000, freshSeconds: 300)
+            try act.judge(role, signInAgeSeconds: age, freshSeconds: 300)
             return nil
         } catch {
             return error
@@ -32,7 +32,7 @@ struct ConsoleActTests {
             #expect(refusal(act, .owner, age: nil) == nil, "a certificate proves itself with each connection")
         }
         #expect(throws: ActRefusal.signInTooOld) {
-            try ConsoleAct.delete.judge(.owner, signedInSeconds: .min, nowSeconds: .max, freshSeconds: 300)
+            try ConsoleAct.delete.judge(.owner, signInAgeSeconds: .max, freshSeconds: 300)
         }
         // The role is looked at first: nobody signs in again in vain.
         #expect(refusal(.delete, .read, age: 1_000) == .role(.owner))
@@ -44,6 +44,14 @@ struct ConsoleActTests {
     ])
     func `A number is masked but for its ends`(number: String, shown: String) {
         #expect(Masking.phone(number) == shown)
+    }
+
+    @Test(arguments: [
+        ("109876543210987654321", "10•••••21"), ("001234.ab12cd.5678", "00•••••78"), ("12345678", "•••••"), ("", ""),
+        ("maria@example.com", "m•••••@•••••.com"), ("+639171234567", "+6•••••67"),
+    ])
+    func `A provider's name for a person is masked`(subject: String, shown: String) {
+        #expect(Masking.subject(subject) == shown)
     }
 
     @Test(arguments: [

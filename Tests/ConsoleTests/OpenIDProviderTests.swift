@@ -50,14 +50,15 @@ struct OpenIDProviderTests {
         }
     }
 
-    private func client(_ http: Provider) -> OpenIDProvider {
+    private func client(_ http: Provider, isAuthTimeOptional: Bool = false) -> OpenIDProvider {
         OpenIDProvider(
             OpenIDProvider.Settings(
                 issuer: Self.issuer,
                 discoveryURL: "https://idp.example/.well-known/openid-configuration",
                 clientID: "console",
                 clientSecret: "s",
-                redirectURI: "http://127.0.0.1:7090/sign-in/callback"
+                redirectURI: "http://127.0.0.1:7090/sign-in/callback",
+                isAuthTimeOptional: isAuthTimeOptional
             ),
             http: http
         )
@@ -66,7 +67,8 @@ struct OpenIDProviderTests {
     private func claims(_ attempt: SignInAttempt, _ changes: JSONObject = [:]) -> JSONObject {
         var claims: JSONObject = [
             "iss": .string(Self.issuer), "aud": "console", "sub": "7", "nonce": .string(attempt.nonce),
-            "iat": .integer(Self.now), "exp": .integer(Self.now + 600), "email": "ana@example.com",
+            "iat": .integer(Self.now), "exp": .integer(Self.now + 600),
+            "auth_time": .integer(Self.now), "email": "ana@example.com",
         ]
         for change in changes.members { claims[change.name] = change.value }
         return claims
@@ -74,14 +76,14 @@ struct OpenIDProviderTests {
 
     private func subject(_ changes: JSONObject, nonce: String? = nil) async throws -> OpenIDProvider.SignIn? {
         let http = try Provider()
-        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
+        let attempt = SignInAttempt(goal: .accounts, now: .at(Self.now))
         http.claims.withLock { $0 = claims(attempt, changes) }
-        return try? await client(http).finish(code: "c", attempt, nowSeconds: Self.now)
+        return try? await client(http).finish(code: "c", attempt, now: .at(Self.now))
     }
 
     @Test func `The browser is sent with state, nonce and challenge, and asked to sign in anew`() async throws {
-        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
-        let address = try await client(Provider()).address(of: attempt, nowSeconds: Self.now)
+        let attempt = SignInAttempt(goal: .accounts, now: .at(Self.now))
+        let address = try await client(Provider()).address(of: attempt, now: .at(Self.now))
         #expect(address.hasPrefix("https://idp.example/authorize?a=b&response_type=code&client_id=console&"))
         for part in [
             "state=\(attempt.state)", "nonce=\(attempt.nonce)", "code_challenge=\(attempt.challenge)",
@@ -92,13 +94,40 @@ struct OpenIDProviderTests {
     }
 
     @Test func `Issuer and subject say who signed in, and auth_time when`() async throws {
+        let proof = SignInProof(at: .at(Self.now), basis: .authTime)
         let expected = ProviderSubject(issuer: Self.issuer, subject: "7")
-        #expect(try await subject([:]) == OpenIDProvider.SignIn(subject: expected, provenAtSeconds: Self.now))
+        #expect(try await subject([:]) == OpenIDProvider.SignIn(subject: expected, proof: proof))
         let earlier = try await subject(["auth_time": .integer(Self.now - 900)])
-        #expect(earlier?.provenAtSeconds == Self.now - 900)
-        #expect(try await subject(["auth_time": .integer(Self.now + 30)])?.provenAtSeconds == Self.now)
+        #expect(earlier?.proof.at == .at(Self.now - 900))
+        #expect(try await subject(["auth_time": .integer(Self.now + 30)])?.proof.at == .at(Self.now))
         // A NumericDate may have a fraction (RFC 7519 section 2).
-        #expect(try await subject(["auth_time": .number(literal: "1700000000.5")])?.provenAtSeconds == 1_700_000_000)
+        let old = try await subject(["auth_time": .number(literal: "1700000000.5")])
+        #expect(old?.proof.at == .at(1_700_000_000))
+    }
+
+    @Test
+    func `A token without auth_time is refused, unless the configuration takes it: then the request's time counts`()
+        async throws
+    {
+        let http = try Provider()
+        let attempt = SignInAttempt(goal: .accounts, now: .at(Self.now - 400))
+        func finish(_ issuedAt: Int64, isOptional: Bool) async throws -> OpenIDProvider.SignIn {
+            var claims = claims(attempt, ["iat": .integer(issuedAt)])
+            claims["auth_time"] = nil
+            http.claims.withLock { $0 = claims }
+            return try await client(http, isAuthTimeOptional: isOptional).finish(code: "c", attempt, now: .at(Self.now))
+        }
+        await #expect(throws: SignInFailure.withoutAuthTime) { _ = try await finish(Self.now, isOptional: false) }
+        let signIn = try await finish(Self.now, isOptional: true)
+        #expect(signIn.proof == SignInProof(at: .at(Self.now - 400), basis: .request))
+        _ = try await finish(Self.now - 460, isOptional: true)
+        await #expect(throws: SignInFailure.rejected("the ID token was issued before the request")) {
+            _ = try await finish(Self.now - 461, isOptional: true)
+        }
+        // One that is there counts all the same.
+        http.claims.withLock { $0 = claims(attempt, ["auth_time": .integer(Self.now - 900)]) }
+        let told = try await client(http, isAuthTimeOptional: true).finish(code: "c", attempt, now: .at(Self.now))
+        #expect(told.proof == SignInProof(at: .at(Self.now - 900), basis: .authTime))
     }
 
     @Test(
@@ -118,8 +147,8 @@ struct OpenIDProviderTests {
             for _ in 0..<20 {
                 group.addTask {
                     _ = try await provider.address(
-                        of: SignInAttempt(goal: .accounts, nowSeconds: Self.now),
-                        nowSeconds: Self.now
+                        of: SignInAttempt(goal: .accounts, now: .at(Self.now)),
+                        now: .at(Self.now)
                     )
                 }
             }
@@ -132,8 +161,8 @@ struct OpenIDProviderTests {
         for _ in 0..<5 {
             await #expect(throws: SignInFailure.self) {
                 _ = try await away.address(
-                    of: SignInAttempt(goal: .accounts, nowSeconds: Self.now),
-                    nowSeconds: Self.now
+                    of: SignInAttempt(goal: .accounts, now: .at(Self.now)),
+                    now: .at(Self.now)
                 )
             }
         }
@@ -153,20 +182,20 @@ struct OpenIDProviderTests {
         async throws
     {
         let http = try Provider()
-        let attempt = SignInAttempt(goal: .accounts, nowSeconds: Self.now)
+        let attempt = SignInAttempt(goal: .accounts, now: .at(Self.now))
         http.claims.withLock { $0 = claims(attempt) }
         let other = try SigningKey.generateP256()
         http.published.withLock { $0 = [other] }
         let provider = client(http)
         await #expect(throws: SignInFailure.self) {
-            _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now)
+            _ = try await provider.finish(code: "c", attempt, now: .at(Self.now))
         }
         // Keys are asked for again, but not at once.
         http.published.withLock { $0 = [http.key] }
         await #expect(throws: SignInFailure.self) {
-            _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now + 9)
+            _ = try await provider.finish(code: "c", attempt, now: .at(Self.now + 9))
         }
-        _ = try await provider.finish(code: "c", attempt, nowSeconds: Self.now + 10)
+        _ = try await provider.finish(code: "c", attempt, now: .at(Self.now + 10))
         #expect(http.asked.withLock { $0.filter { $0 == "keys" }.count } == 2)
         for (name, value): (String, JSONValue) in [
             ("issuer", "https://evil.example"), ("token_endpoint", "http://idp.example/token"),
@@ -175,7 +204,7 @@ struct OpenIDProviderTests {
             let bad = try Provider()
             bad.document.withLock { $0[name] = value }
             await #expect(throws: SignInFailure.self, "\(name)") {
-                _ = try await client(bad).address(of: attempt, nowSeconds: Self.now)
+                _ = try await client(bad).address(of: attempt, now: .at(Self.now))
             }
         }
         let down = try Provider()
@@ -183,12 +212,12 @@ struct OpenIDProviderTests {
         let waiting = client(down)
         for second in Int64(0)...2 {
             await #expect(throws: SignInFailure.self) {
-                _ = try await waiting.address(of: attempt, nowSeconds: Self.now + second)
+                _ = try await waiting.address(of: attempt, now: .at(Self.now + second))
             }
         }
         #expect(down.asked.withLock { $0.count } == 1, "it is not asked by each who begins a sign-in")
         down.status.withLock { $0 = 200 }
         try await Task.sleep(for: .milliseconds(3100))
-        _ = try await waiting.address(of: attempt, nowSeconds: Self.now + 3)
+        _ = try await waiting.address(of: attempt, now: .at(Self.now + 3))
     }
 }

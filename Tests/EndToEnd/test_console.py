@@ -1,9 +1,12 @@
 """The operators' console as a browser has it: sign-in by provider and by certificate, roles, masks, forms of other sites, and the audit log."""
 
+import concurrent.futures
 import http.client
+import http.server
 import json
 import re
 import subprocess
+import threading
 import time
 import urllib.parse
 
@@ -76,9 +79,11 @@ def test_an_account_is_masked_until_it_is_opened_with_a_reason(console, operator
     browser.follow(f"/accounts/{member.user_id}")
     assert number not in browser.text and email not in browser.text
     assert f"{number[:3]}•••••{number[-2:]}" in browser.text and member.person.name in browser.text
+    subject = stack.sql(f"SELECT subject FROM identity.provider_identities WHERE user_id = '{member.user_id}'").strip()
+    assert subject not in browser.text and f"{subject[:2]}•••••{subject[-2:]}" in browser.text
     assert browser.visit(f"/accounts/{member.user_id}").send("/open", status=400, reason="No word").response.status_code == 400
     browser.visit(f"/accounts/{member.user_id}").send("/open", reason="support_ticket")
-    assert number in browser.text and email in browser.text
+    assert number in browser.text and email in browser.text and subject in browser.text
     assert number not in browser.visit(f"/accounts/{member.user_id}").text
     told = [json.loads(event["details_json"]) for event in events(stack, member.user_id)]
     opened = [each for each in told if each.get("reason") == "support_ticket"]
@@ -244,6 +249,69 @@ def test_an_attempt_asks_the_provider_once(console):
     assert all("notice=failed" in each for each in answers), answers
 
 
+class SlowProvider(http.server.BaseHTTPRequestHandler):
+    """An OpenID provider whose token endpoint answers only once it may."""
+
+    def do_GET(self):
+        base = f"http://{self.headers['Host']}"
+        self.answer(200, {
+            "issuer": base, "authorization_endpoint": f"{base}/authorize", "token_endpoint": f"{base}/token", "jwks_uri": f"{base}/keys",
+            "id_token_signing_alg_values_supported": ["RS256"]})
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.release()
+        self.server.may.wait(15)
+        self.answer(400, {"error": "invalid_grant"})
+
+    def answer(self, status, value):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_one_address_waits_for_the_provider_twice_at_once(stack, tmp_path):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowProvider)
+    server.asked, server.may = threading.Semaphore(0), threading.Event()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    issuer = f"http://127.0.0.1:{server.server_address[1]}"
+    settings = {"VESTIBULE_CONSOLE_ISSUER": issuer, "VESTIBULE_CONSOLE_DISCOVERY_URL": f"{issuer}/.well-known/openid-configuration"}
+    with Console(stack, tmp_path, **settings).running() as console, concurrent.futures.ThreadPoolExecutor(2) as pool:
+
+        def begin():
+            session = Operator(console).session
+            begun = session.get(f"http://{console.address}/sign-in/begin", allow_redirects=False)
+            state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.headers["Location"]).query))["state"]
+            address = f"http://{console.address}/sign-in/callback?code=x&state={state}"
+            return lambda: session.get(address, allow_redirects=False, timeout=15)
+
+        first, second, third = begin(), begin(), begin()
+        waiting = [pool.submit(first), pool.submit(second)]
+        assert server.asked.acquire(timeout=15) and server.asked.acquire(timeout=15)
+        refused = third()
+        assert refused.status_code == 429 and refused.headers["Retry-After"] == "5", refused.text
+        assert refused.headers["Content-Type"].startswith("text/html") and "Load this page again" in refused.text
+        server.may.set()
+        # The page that was refused is loaded again: its sign-in was not used up.
+        for answer in [each.result() for each in waiting] + [third()]:
+            assert answer.status_code == 303 and "notice=failed" in answer.headers["Location"]
+        assert server.asked.acquire(timeout=15), "the third one asked the provider, too"
+    server.shutdown()
+
+
+def test_a_provider_that_does_not_say_when_somebody_signed_in_is_taken_by_a_setting_alone(stack, tmp_path):
+    with Console(stack, tmp_path, VESTIBULE_CONSOLE_AUTH_TIME_OPTIONAL="false").running() as console:
+        browser = Operator(console).sign_in(PEOPLE["maria"])
+        assert browser.path == "/sign-in" and "doesn’t say when you signed in" in browser.text
+        assert "VESTIBULE_CONSOLE_AUTH_TIME_OPTIONAL accepts that" in console.log.read_text()
+
+
 def test_charts_and_queues_come_from_the_services_metrics(console, operator, stack, new_app):
     browser = operator("ben")
 
@@ -269,7 +337,7 @@ def test_a_stale_sign_in_and_an_idle_session(stack, tmp_path, member):
         number = re.search(r"Account (\d+)</h1>", browser.visit(account).text).group(1)
         time.sleep(12)
         browser.send(f"{account}/delete", status=403, number=number, confirm="yes")
-        assert "Your sign-in is too old" in browser.text and member.get("/me").status == 200
+        assert "Your sign-in is too old" in browser.text and "counted from when the console asked the provider" in browser.text and member.get("/me").status == 200
         assert browser.visit(account).send(f"{account}/end-sessions", confirm="yes").path == account
         browser.send(f"{account}/delete", status=403, number=number, confirm="yes")
         browser.follow("/sign-in/begin")

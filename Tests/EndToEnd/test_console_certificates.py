@@ -4,6 +4,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import ssl
 import subprocess
 import urllib.parse
@@ -89,6 +90,15 @@ def test_a_console_with_certificates_beside_services_with_certificates(stack, tm
             assert answer.status == 303, _
             told = {event["kind"]: json.loads(event["details_json"]) for event in events(stack, member.user_id)}
             assert told["account_blocked"]["operator"] == "ana"
+            # Each connection proves the certificate anew: no session of TLS is taken up again.
+            context = ssl.create_default_context(cafile=str(secrets / "ca.pem"))
+            context.check_hostname = False
+            context.load_cert_chain(tmp_path / "ana.pem", tmp_path / "ana-key.pem")
+            for _ in range(2):
+                with context.wrap_socket(socket.create_connection(("127.0.0.1", port))) as connection:
+                    connection.sendall(f"GET /sign-in HTTP/1.1\r\nHost: console:{port}\r\n\r\n".encode())
+                    assert connection.recv(64).startswith(b"HTTP/1.1 200 ")
+                    assert not connection.session.has_ticket and not connection.session_reused
             # A renewed certificate is read without a restart, and sessions stay.
             console.process.send_signal(signal.SIGHUP)
             process_table.wait_until(lambda: "certificates read again" in console.log.read_text(), 10, "the reading of certificates")

@@ -54,19 +54,17 @@ extension ConsoleAct {
     /// Judges an act: the one place that does.
     ///
     /// - Parameters:
-    ///   - signedInSeconds: when the operator signed in, by what the provider says; nil for a certificate, whose owner proves the key with
-    ///     each connection.
+    ///   - signInAgeSeconds: how long ago the operator proved to the provider who they are; nil for a certificate, whose owner proves the
+    ///     key with each connection.
     ///   - freshSeconds: how old a sign-in may be for guarded acts.
     /// - Throws: the refusal.
     func judge(
         _ role: ConsoleRole,
-        signedInSeconds: Int64?,
-        nowSeconds: Int64,
+        signInAgeSeconds: Int64?,
         freshSeconds: Int64
     ) throws(ActRefusal) {
         guard role >= self.role else { throw .role(self.role) }
-        guard isGuarded, let signedInSeconds else { return }
-        let age = nowSeconds.subtractingReportingOverflow(signedInSeconds)
-        guard !age.overflow, age.partialValue <= freshSeconds else { throw .signInTooOld }
+        guard isGuarded, let signInAgeSeconds else { return }
+        guard signInAgeSeconds <= freshSeconds else { throw .signInTooOld }
     }
 }

@@ -8,17 +8,17 @@ struct ConsoleSession: Sendable, Hashable {
     enum Way: Sendable, Hashable {
         /// By a certificate, which each request's connection must have proven too.
         case certificate
-        /// By the provider: as whom, and when that says that the person proved who they are, in Unix seconds.
-        case provider(ProviderSubject, atSeconds: Int64)
+        /// By the provider: as whom, and when the person proved it.
+        case provider(ProviderSubject, SignInProof)
     }
 
     /// The operator's name. The role is looked up with each request.
     let name: String
     let way: Way
-    /// When it began, in Unix seconds.
-    let beganAtSeconds: Int64
-    /// When it was last used by the operator, in Unix seconds.
-    var usedAtSeconds: Int64
+    /// When it began.
+    let beganAt: ConsoleTime
+    /// When it was last used by the operator.
+    var usedAt: ConsoleTime
     /// What each form of its pages has.
     let formValue: String
 }
@@ -45,20 +45,20 @@ final class ConsoleSessions: Sendable {
     init(limits: Limits) { self.limits = limits }
 
     /// Begins a session, and returns the value of its cookie.
-    func begin(_ name: String, _ way: ConsoleSession.Way, nowSeconds: Int64) -> String {
+    func begin(_ name: String, _ way: ConsoleSession.Way, now: ConsoleTime) -> String {
         let token = Base64URL.encode(SecureRandom.bytes(Self.tokenByteCount))
         let session = ConsoleSession(
             name: name,
             way: way,
-            beganAtSeconds: nowSeconds,
-            usedAtSeconds: nowSeconds,
+            beganAt: now,
+            usedAt: now,
             formValue: PageForm.value(ofToken: token)
         )
         sessions.withLock { sessions in
-            sessions = sessions.filter { isAlive($0.value, nowSeconds) }
+            sessions = sessions.filter { isAlive($0.value, now) }
             let own = sessions.filter { $0.value.name == name }
             for (crowd, most) in [(own, Self.countOfOneMax), (sessions, Self.countMax)] where crowd.count >= most {
-                let oldest = crowd.min { $0.value.usedAtSeconds < $1.value.usedAtSeconds }
+                let oldest = crowd.min { $0.value.usedAt.runSeconds < $1.value.usedAt.runSeconds }
                 if let oldest { sessions[oldest.key] = nil }
             }
             sessions[SHA256.hash(token)] = session
@@ -69,17 +69,17 @@ final class ConsoleSessions: Sendable {
     /// The live session of a cookie.
     ///
     /// - Parameter isByOperator: whether to count it as a use; not for a page that asks for more by itself.
-    func use(_ token: String, nowSeconds: Int64, isByOperator: Bool) -> ConsoleSession? {
+    func use(_ token: String, now: ConsoleTime, isByOperator: Bool) -> ConsoleSession? {
         guard !token.isEmpty else { return nil }
         let key = SHA256.hash(token)
         return sessions.withLock { sessions in
             guard var session = sessions[key] else { return nil }
-            guard isAlive(session, nowSeconds) else {
+            guard isAlive(session, now) else {
                 sessions[key] = nil
                 return nil
             }
             if isByOperator {
-                session.usedAtSeconds = nowSeconds
+                session.usedAt = now
                 sessions[key] = session
             }
             return session
@@ -89,8 +89,8 @@ final class ConsoleSessions: Sendable {
     /// Ends a session.
     func end(_ token: String) { sessions.withLock { $0[SHA256.hash(token)] = nil } }
 
-    private func isAlive(_ session: ConsoleSession, _ nowSeconds: Int64) -> Bool {
-        nowSeconds - session.beganAtSeconds < limits.lifetimeSeconds
-            && nowSeconds - session.usedAtSeconds < limits.idleSeconds
+    private func isAlive(_ session: ConsoleSession, _ now: ConsoleTime) -> Bool {
+        now.seconds(since: session.beganAt) < limits.lifetimeSeconds
+            && now.seconds(since: session.usedAt) < limits.idleSeconds
     }
 }

@@ -1,7 +1,7 @@
 /// Personal data as it is shown until an operator opens it with a reason.
 enum Masking {
     private static let dots = "•••••"
-    /// Of a number with fewer digits nothing is shown.
+    /// Of a number with fewer digits, or a subject with fewer characters, nothing is shown.
     private static let digitsMin = 9
     private static let firstShown = 2
     private static let lastShown = 2
@@ -12,6 +12,13 @@ enum Masking {
         let digits = number.filter(\.isNumber)
         guard digits.count >= digitsMin else { return dots }
         return "\(number.hasPrefix("+") ? "+" : "")\(digits.prefix(firstShown))\(dots)\(digits.suffix(lastShown))"
+    }
+
+    /// `10•••••67` of a provider's name for a person, which may be a number or an address too where a provider takes these.
+    static func subject(_ subject: String) -> String {
+        if subject.contains("@") { return email(subject) }
+        guard subject.count >= digitsMin else { return subject.isEmpty ? "" : dots }
+        return "\(subject.prefix(firstShown))\(dots)\(subject.suffix(lastShown))"
     }
 
     /// `m•••••@•••••.com`: the first character, and what follows the domain's last dot.

@@ -14,12 +14,12 @@ final class OperatorsFile: Sendable {
     private struct State {
         var list: OperatorList
         var content: [UInt8]
-        var readAtSeconds: Int64
+        var readAt: ConsoleTime?
         /// Since when the file can't be used; nil while it can.
-        var faultySinceSeconds: Int64?
+        var faultySince: ConsoleTime?
 
-        func list(_ nowSeconds: Int64) -> OperatorList {
-            guard let since = faultySinceSeconds, nowSeconds - since > faultySecondsMax else { return list }
+        func list(_ now: ConsoleTime) -> OperatorList {
+            guard let since = faultySince, now.seconds(since: since) > faultySecondsMax else { return list }
             return .none
         }
     }
@@ -33,29 +33,27 @@ final class OperatorsFile: Sendable {
         self.file = file
         self.logger = logger
         let list = try OperatorList(file.content.bytes)
-        state = Mutex(State(list: list, content: file.content.bytes, readAtSeconds: .min))
+        state = Mutex(State(list: list, content: file.content.bytes))
     }
 
     /// The operators. While the file can't be read the last ones that could be stay for a minute; then there are none, since somebody may have
     /// been taken out.
-    func current(nowSeconds: Int64) -> OperatorList {
+    func current(_ now: ConsoleTime) -> OperatorList {
         state.withLock { state in
-            // Also if the clock was set back.
-            let isOld = state.readAtSeconds == .min || abs(nowSeconds - state.readAtSeconds) >= Self.ageSecondsMax
-            guard isOld else { return state.list(nowSeconds) }
-            state.readAtSeconds = nowSeconds
+            if let readAt = state.readAt, now.seconds(since: readAt) < Self.ageSecondsMax { return state.list(now) }
+            state.readAt = now
             do throws(ConfigurationProblem) {
                 let content = try file.reread(bytesMax: Self.bytesMax).content.bytes
-                guard content != state.content || state.faultySinceSeconds != nil else { return state.list }
+                guard content != state.content || state.faultySince != nil else { return state.list }
                 state.list = try OperatorList(content)
-                state.faultySinceSeconds = nil
+                state.faultySince = nil
                 state.content = content
                 logger.notice("read the operators file again")
             } catch {
-                if state.faultySinceSeconds == nil { state.faultySinceSeconds = nowSeconds }
+                if state.faultySince == nil { state.faultySince = now }
                 logger.error("the operators file can't be used", metadata: ["problem": "\(error.text)"])
             }
-            return state.list(nowSeconds)
+            return state.list(now)
         }
     }
 }

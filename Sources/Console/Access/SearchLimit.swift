@@ -6,16 +6,16 @@ final class SearchLimit: Sendable {
     static let countMax = 30
     private static let windowSeconds: Int64 = 60
 
-    /// The times of each operator's last searches. There are as many operators as the operators file has.
+    /// The times of each operator's last searches, by the clock that is never set. There are as many operators as the operators file has.
     private let times = Mutex<[String: [Int64]]>([:])
 
     /// Counts a search; false if there were too many.
-    func take(_ name: String, nowSeconds: Int64) -> Bool {
+    func take(_ name: String, now: ConsoleTime) -> Bool {
         times.withLock { times in
-            var own = (times[name] ?? []).filter { abs(nowSeconds - $0) < Self.windowSeconds }
+            var own = (times[name] ?? []).filter { now.runSeconds - $0 < Self.windowSeconds }
             defer { times[name] = own }
             guard own.count < Self.countMax else { return false }
-            own.append(nowSeconds)
+            own.append(now.runSeconds)
             return true
         }
     }

@@ -37,6 +37,13 @@ enum ConsoleKeys {
         "VESTIBULE_CONSOLE_CLIENT_SECRET_FILE",
         help: "The file of its client secret; without it the console is a public client, with PKCE alone."
     )
+    static let isAuthTimeOptional = ConfigurationKey.bool(
+        "VESTIBULE_CONSOLE_AUTH_TIME_OPTIONAL",
+        default: false,
+        help:
+            "Whether to take ID tokens without auth_time, of a provider such as Google that doesn't say when a person "
+            + "signed in. Then a sign-in counts as fresh because the provider was asked, not because it says so."
+    )
     static let fresh = ConfigurationKey.duration(
         "VESTIBULE_CONSOLE_FRESH",
         in: .seconds(10) ... .seconds(3600),
@@ -64,7 +71,8 @@ enum ConsoleKeys {
 
     static var all: [any AnyConfigurationKey] {
         [
-            listen, publicURL, operators, issuer, discoveryURL, clientID, clientSecret, fresh, lifetime, idle,
+            listen, publicURL, operators, issuer, discoveryURL, clientID, clientSecret, isAuthTimeOptional, fresh,
+            lifetime, idle,
             SharedKeys.identityAddress, SharedKeys.drainLimit,
         ] + tls.ofEdge + channels.all + metrics + SharedKeys.log
     }

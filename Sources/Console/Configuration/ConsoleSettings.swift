@@ -21,12 +21,13 @@ struct ConsoleSettings: Sendable {
     /// The programs whose metrics are read.
     let targets: [MetricsTarget]
 
-    /// Bounds: the console serves a few people.
-    private static let limits = HTTPLimits(
-        requestTimeout: .seconds(15),
-        bodyBytesMax: 16 * 1024,
-        connectionsMax: 256
-    )
+    /// Bounds: the console serves a few people. A certificate is verified as its connection begins, so that no connection is kept for long:
+    /// its authority may be taken away, and it ends some day.
+    private static let limits = {
+        var limits = HTTPLimits(requestTimeout: .seconds(15), bodyBytesMax: 16 * 1024, connectionsMax: 256)
+        limits.connectionAgeMax = .seconds(60)
+        return limits
+    }()
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -134,7 +135,8 @@ struct ConsoleSettings: Sendable {
             discoveryURL: discovery,
             clientID: clientID,
             clientSecret: configuration[ConsoleKeys.clientSecret]?.text,
-            redirectURI: "\(origin?.text ?? "")\(SignInRoutes.callbackPath)"
+            redirectURI: "\(origin?.text ?? "")\(SignInRoutes.callbackPath)",
+            isAuthTimeOptional: configuration[ConsoleKeys.isAuthTimeOptional]
         )
     }
 }

@@ -126,7 +126,10 @@ enum AccountActs {
             : ConsoleText.field(
                 "\(id)-number",
                 "Number of the account, typed in",
-                "<input id=\"\(id)-number\" name=\"number\" required inputmode=\"numeric\" autocomplete=\"off\">"
+                """
+                <input id="\(id)-number" name="number" required inputmode="numeric" autocomplete="off" aria-describedby="\(id)-number-hint">
+                """,
+                hint: visit.freshness
             )
         let shown: [HTML] =
             act == .releasePhone ? HTML.hidden([("shown", shownValue(account.profile.phoneNumber, visit))]) : []

@@ -6,7 +6,7 @@ import RPC
 import SwiftProtobuf
 import WebPages
 
-/// `GET /accounts/{id}`: one account, its numbers and addresses masked; and the form that opens them with a reason.
+/// `GET /accounts/{id}`: one account, its numbers, addresses and subjects masked; and the form that opens them with a reason.
 enum AccountPage {
     static let path = "/accounts/{id}"
     private static let openPath = "/accounts/{id}/open"
@@ -40,7 +40,7 @@ enum AccountPage {
         return id
     }
 
-    /// - Parameter reason: why the numbers and addresses are shown; empty to mask them.
+    /// - Parameter reason: why what is masked is shown; empty to mask them.
     private static func show(_ visit: Console.Visit, reason: String = "") async throws -> Response {
         let (id, calls) = (try id(visit), visit.calls)
         guard let account = try await calls.find(.userID(id), reason: reason).accounts.first else {
@@ -84,7 +84,8 @@ enum AccountPage {
         isOpen: Bool
     ) -> HTML {
         guard !isOpen else {
-            return "<p class=\"notice\" role=\"status\">The numbers and addresses are open on this page alone.</p>\n"
+            return
+                "<p class=\"notice\" role=\"status\">Numbers, addresses and subjects are open on this page alone.</p>\n"
         }
         guard visit.person.role >= ConsoleAct.reveal.role else { return "" }
         return """
@@ -93,7 +94,7 @@ enum AccountPage {
             <input id="open-reason" name="reason" required maxlength="64" pattern="[a-z_]{1,64}" autocomplete="off"
               aria-describedby="open-hint">
             <p class="hint" id="open-hint">A word of letters a to z and underscores, such as support_ticket.</p></div>
-            <button type="submit">Show numbers and addresses</button>
+            <button type="submit">Show numbers, addresses and subjects</button>
             </form>
 
             """

@@ -4,7 +4,7 @@ import WebPages
 /// What a page shows of an account.
 struct AccountView: Sendable {
     let account: OperatorV1.OperatorAccount
-    /// Whether numbers and addresses are shown in clear.
+    /// Whether numbers, addresses and providers' names for the person are shown in clear.
     let isOpen: Bool
 
     /// Whether it is blocked, since when and why.
@@ -44,7 +44,8 @@ struct AccountView: Sendable {
                 : "\(isOpen ? identity.email : Masking.email(identity.email))"
             let isVerified = !identity.email.isEmpty && identity.emailVerified
             return [
-                "\(identity.provider)", "<code>\(identity.subject)</code>", email, isVerified ? "yes" : "no",
+                "\(identity.provider)", "<code>\(isOpen ? identity.subject : Masking.subject(identity.subject))</code>",
+                email, isVerified ? "yes" : "no",
                 ConsoleText.time(milliseconds: identity.lastSignInAtMs), identity.disabled ? "disabled there" : "",
             ]
         }

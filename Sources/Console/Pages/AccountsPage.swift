@@ -22,7 +22,7 @@ enum AccountsPage {
             return Console.seeOther(ConsolePath.accounts.text)
         }
         let console = visit.console
-        guard console.searches.take(visit.person.name.value, nowSeconds: console.nowSeconds()) else {
+        guard console.searches.take(visit.person.name.value, now: console.now()) else {
             throw ActRefusal.tooManySearches
         }
         let found = try await visit.calls.find(search.key)

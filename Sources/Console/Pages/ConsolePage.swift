@@ -98,7 +98,11 @@ struct ConsolePage: Sendable {
                     "Not allowed", .forbidden,
                     "This needs the role \(role.rawValue); yours is \(visit.person.role.rawValue)."
                 )
-            case .signInTooOld: ("Sign in again", .forbidden, "Your sign-in is too old for this. Nothing was changed.")
+            case .signInTooOld:
+                (
+                    "Sign in again", .forbidden,
+                    "Your sign-in is too old for this. Nothing was changed. \(visit.freshness)"
+                )
             case .unconfirmed: ("Not confirmed", .badRequest, "Nothing was changed: check the box of the form.")
             case .numberDiffers:
                 ("Another number", .badRequest, "Nothing was changed: that is not the number of this account.")

@@ -2,7 +2,6 @@ import HTTPJSON
 import IdentityDomain
 import JOSE
 import OutgoingHTTP
-import Synchronization
 
 /// The OpenID provider by which operators sign in: authorization code with PKCE, state and nonce. Its endpoints come from discovery, its
 /// issuer from the configuration.
@@ -18,22 +17,19 @@ final class OpenIDProvider: Sendable {
         let clientSecret: String?
         /// Where the provider sends browsers back.
         let redirectURI: String
+        /// Whether an ID token needs no `auth_time`, of a provider that gives none although `max_age` asks for it.
+        let isAuthTimeOptional: Bool
     }
 
     /// Who signed in.
     struct SignIn: Sendable, Hashable {
         let subject: ProviderSubject
-        /// When the person proved who they are, in Unix seconds: `auth_time`, or now where the provider doesn't say.
-        let provenAtSeconds: Int64
+        let proof: SignInProof
     }
-
-    /// The sign-ins that may wait for the provider at once; others are refused.
-    static let exchangesMax = 8
 
     private let settings: Settings
     private let http: any OutgoingClient
     private let documents: ProviderDocuments
-    private let exchanges = Atomic<Int>(0)
 
     init(_ settings: Settings, http: any OutgoingClient) {
         self.settings = settings
@@ -43,8 +39,8 @@ final class OpenIDProvider: Sendable {
 
     /// The address at the provider to which a browser goes. A person is asked anew, whatever session they have there, if the provider
     /// honours `prompt=login`.
-    func address(of attempt: SignInAttempt, nowSeconds: Int64) async throws(SignInFailure) -> String {
-        let endpoint = try await documents.description(nowSeconds: nowSeconds).authorizationEndpoint
+    func address(of attempt: SignInAttempt, now: ConsoleTime) async throws(SignInFailure) -> String {
+        let endpoint = try await documents.description(now: now).authorizationEndpoint
         let fields = [
             ("response_type", "code"), ("client_id", settings.clientID), ("redirect_uri", settings.redirectURI),
             ("scope", "openid"), ("state", attempt.state), ("nonce", attempt.nonce),
@@ -59,45 +55,62 @@ final class OpenIDProvider: Sendable {
     func finish(
         code: String,
         _ attempt: SignInAttempt,
-        nowSeconds: Int64
+        now: ConsoleTime
     ) async throws(SignInFailure) -> SignIn {
-        guard exchanges.add(1, ordering: .relaxed).newValue <= Self.exchangesMax else {
-            exchanges.subtract(1, ordering: .relaxed)
-            throw .unavailable("too many sign-ins at once")
-        }
-        defer { exchanges.subtract(1, ordering: .relaxed) }
-        let description = try await documents.description(nowSeconds: nowSeconds)
+        let description = try await documents.description(now: now)
         let text = try await idToken(code, attempt, description)
+        let claims = try await claims(text, attempt, description, now)
+        let subject = ProviderSubject(issuer: settings.issuer, subject: claims.subject)
+        return SignIn(subject: subject, proof: try proof(text, claims.issuedAtSeconds, attempt, now))
+    }
+
+    private func claims(
+        _ text: String,
+        _ attempt: SignInAttempt,
+        _ description: ProviderDescription,
+        _ now: ConsoleTime
+    ) async throws(SignInFailure) -> ProviderClaims {
         let policy = try policy(description)
         do throws(TokenRejection) {
             let token = try ProviderToken(parsing: text, policy: policy)
-            guard let key = try? await documents.key(token, description, nowSeconds: nowSeconds) else {
+            guard let key = try? await documents.key(token, description, now: now) else {
                 throw TokenRejection.keyUnknown
             }
-            let claims = try token.claims(
+            return try token.claims(
                 verifiedWith: key,
                 policy: policy,
-                nowSeconds: nowSeconds,
+                nowSeconds: now.wallSeconds,
                 nonce: attempt.nonce,
                 code: ""
             )
-            let subject = ProviderSubject(issuer: settings.issuer, subject: claims.subject)
-            guard let provenAt = Self.provenAt(text, nowSeconds: nowSeconds) else { throw TokenRejection.malformed }
-            return SignIn(subject: subject, provenAtSeconds: provenAt)
         } catch {
             throw .rejected("\(error)")
         }
     }
 
-    /// `auth_time` of a token that was verified; now where it has none. Nil for one that is no time, or a time to come: nothing that
-    /// can't be read makes an old sign-in fresh.
-    static func provenAt(_ verified: String, nowSeconds: Int64) -> Int64? {
+    /// When the person proved who they are, by a token that was verified. `auth_time` must be in it, since `max_age` asks for it (OpenID
+    /// Connect Core section 2), unless the configuration says otherwise: then the console's own request counts, and a token that was
+    /// issued before it is rejected. Nothing that can't be read, and no time to come, makes an old sign-in fresh.
+    private func proof(
+        _ verified: String,
+        _ issuedAtSeconds: Int64,
+        _ attempt: SignInAttempt,
+        _ now: ConsoleTime
+    ) throws(SignInFailure) -> SignInProof {
         guard let payload = try? CompactJWS(parsing: verified).unverifiedPayload,
             let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024))
-        else { return nil }
-        guard let claim = claims["auth_time"] else { return nowSeconds }
-        guard let time = claim.numericDateSeconds, 0...(nowSeconds + clockLeewaySeconds) ~= time else { return nil }
-        return min(time, nowSeconds)
+        else { throw .rejected("the ID token can't be read") }
+        guard let claim = claims["auth_time"] else {
+            guard settings.isAuthTimeOptional else { throw .withoutAuthTime }
+            guard issuedAtSeconds >= attempt.beganAt.wallSeconds - Self.clockLeewaySeconds else {
+                throw .rejected("the ID token was issued before the request")
+            }
+            return SignInProof(at: attempt.beganAt, basis: .request)
+        }
+        guard let time = claim.numericDateSeconds, 0...(now.wallSeconds + Self.clockLeewaySeconds) ~= time else {
+            throw .rejected("auth_time is no time, or one to come")
+        }
+        return SignInProof(at: now.earlier(bySeconds: max(0, now.wallSeconds - time)), basis: .authTime)
     }
 
     private func idToken(
@@ -145,7 +158,7 @@ final class OpenIDProvider: Sendable {
         return policy
     }
 
-    /// By how much the provider's clock may be ahead.
+    /// By how much the provider's clock may differ from ours.
     private static let clockLeewaySeconds: Int64 = 60
     /// A token comes at once.
     private static let tokenAgeSecondsMax: Int64 = 600
@@ -157,4 +170,6 @@ enum SignInFailure: Error, Sendable, Hashable {
     case unavailable(String)
     /// What it answered proves nobody.
     case rejected(String)
+    /// It doesn't say when the person proved who they are.
+    case withoutAuthTime
 }

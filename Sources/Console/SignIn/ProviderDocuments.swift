@@ -27,8 +27,8 @@ final class ProviderDocuments: Sendable {
     private static let coolDownSeconds: Int64 = 10
 
     private struct State {
-        var description: (value: ProviderDescription, atSeconds: Int64)?
-        var keys: (value: KeySet, atSeconds: Int64)?
+        var description: (value: ProviderDescription, at: ConsoleTime)?
+        var keys: (value: KeySet, at: ConsoleTime)?
         /// When the description could not be had last.
         var failedAt: ContinuousClock.Instant?
         /// The fetches that are under way: who needs the same waits for it.
@@ -46,8 +46,8 @@ final class ProviderDocuments: Sendable {
     }
 
     /// The description, fetched if the kept one is too old.
-    func description(nowSeconds: Int64) async throws(SignInFailure) -> ProviderDescription {
-        if let kept = state.withLock({ $0.description }), nowSeconds - kept.atSeconds < Self.descriptionSecondsMax {
+    func description(now: ConsoleTime) async throws(SignInFailure) -> ProviderDescription {
+        if let kept = state.withLock({ $0.description }), now.seconds(since: kept.at) < Self.descriptionSecondsMax {
             return kept.value
         }
         let fetch = try state.withLock { state throws(SignInFailure) in
@@ -56,19 +56,19 @@ final class ProviderDocuments: Sendable {
             if let failed = state.failedAt, ContinuousClock.now - failed < Self.failurePause {
                 throw .unavailable("its description could not be had a moment ago")
             }
-            let fetch = Task { await describe(nowSeconds: nowSeconds) }
+            let fetch = Task { await describe(now: now) }
             state.describing = fetch
             return fetch
         }
         return try await fetch.value.get()
     }
 
-    private func describe(nowSeconds: Int64) async -> Result<ProviderDescription, SignInFailure> {
+    private func describe(now: ConsoleTime) async -> Result<ProviderDescription, SignInFailure> {
         do throws(SignInFailure) {
             let body = try await get(settings.discoveryURL, bytesMax: Self.bytesMax)
             let description = try Self.description(body, issuer: settings.issuer)
             state.withLock { state in
-                (state.description, state.failedAt, state.describing) = ((description, nowSeconds), nil, nil)
+                (state.description, state.failedAt, state.describing) = ((description, now), nil, nil)
             }
             return .success(description)
         } catch {
@@ -81,27 +81,27 @@ final class ProviderDocuments: Sendable {
     func key(
         _ token: ProviderToken,
         _ description: ProviderDescription,
-        nowSeconds: Int64
+        now: ConsoleTime
     ) async throws(SignInFailure) -> VerificationKey? {
         if let kept = state.withLock({ $0.keys }) {
-            let age = nowSeconds - kept.atSeconds
+            let age = now.seconds(since: kept.at)
             let key = kept.value.key(id: token.keyID, algorithm: token.algorithm)
             if age < Self.keysSecondsMax, key != nil || age < Self.coolDownSeconds { return key }
         }
         let fetch = state.withLock { state in
             if let fetch = state.fetchingKeys { return fetch }
-            let fetch = Task { await fetchKeys(description.keysURL, nowSeconds: nowSeconds) }
+            let fetch = Task { await fetchKeys(description.keysURL, now: now) }
             state.fetchingKeys = fetch
             return fetch
         }
         return try await fetch.value.get().key(id: token.keyID, algorithm: token.algorithm)
     }
 
-    private func fetchKeys(_ url: String, nowSeconds: Int64) async -> Result<KeySet, SignInFailure> {
+    private func fetchKeys(_ url: String, now: ConsoleTime) async -> Result<KeySet, SignInFailure> {
         do throws(SignInFailure) {
             let body = try await get(url, bytesMax: Self.keysBytesMax)
             guard let keys = try? KeySet(parsing: body) else { throw .unavailable("its key set can't be read") }
-            state.withLock { ($0.keys, $0.fetchingKeys) = ((keys, nowSeconds), nil) }
+            state.withLock { ($0.keys, $0.fetchingKeys) = ((keys, now), nil) }
             return .success(keys)
         } catch {
             state.withLock { $0.fetchingKeys = nil }

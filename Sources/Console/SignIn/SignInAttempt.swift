@@ -6,8 +6,8 @@ struct SignInAttempt: Sendable, Hashable {
     /// How long a sign-in may take, in seconds.
     static let secondsMax: Int64 = 600
     private static let byteCount = 32
-    private static let label = "vestibule console sign-in 1"
-    private static let partsCount = 5
+    private static let label = "vestibule console sign-in 2"
+    private static let partsCount = 6
 
     /// Comes back with the code (RFC 6749 section 10.12).
     let state: String
@@ -17,33 +17,35 @@ struct SignInAttempt: Sendable, Hashable {
     let verifier: String
     /// The page that the operator wants.
     let goal: ConsolePath
-    /// When it began, in Unix seconds.
-    let beganAtSeconds: Int64
+    /// When it began: the console asks the provider then.
+    let beganAt: ConsoleTime
 
     /// A new attempt.
-    init(goal: ConsolePath, nowSeconds: Int64) {
+    init(goal: ConsolePath, now: ConsoleTime) {
         func random() -> String { Base64URL.encode(SecureRandom.bytes(Self.byteCount)) }
         (state, nonce, verifier) = (random(), random(), random())
         self.goal = goal
-        beganAtSeconds = nowSeconds
+        beganAt = now
     }
 
     /// The attempt of a cookie; nil if this process has not sealed it, or it is too old.
-    init?(cookie: String, key: [UInt8], nowSeconds: Int64) {
+    init?(cookie: String, key: [UInt8], now: ConsoleTime) {
         let parts = cookie.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == Self.partsCount + 1,
             ConstantTime.areEqual(parts[Self.partsCount], Self.seal(Array(parts.dropLast()), key)),
             let goal = Base64URL.decode(parts[3]).flatMap({ ConsolePath(String(decoding: $0, as: UTF8.self)) }),
-            let began = Int64(parts[4]), 0...Self.secondsMax ~= nowSeconds - began
+            let wall = Int64(parts[4]), let run = Int64(parts[5])
         else { return nil }
+        beganAt = ConsoleTime(wallSeconds: wall, runSeconds: run)
+        guard 0...Self.secondsMax ~= now.seconds(since: beganAt) else { return nil }
         (state, nonce, verifier) = (parts[0], parts[1], parts[2])
         self.goal = goal
-        beganAtSeconds = began
     }
 
     /// The value of the cookie.
     func cookie(key: [UInt8]) -> String {
-        let parts = [state, nonce, verifier, Base64URL.encode(Array(goal.text.utf8)), String(beganAtSeconds)]
+        let times = [beganAt.wallSeconds, beganAt.runSeconds].map { String($0) }
+        let parts = [state, nonce, verifier, Base64URL.encode(Array(goal.text.utf8))] + times
         return (parts + [Self.seal(parts, key)]).joined(separator: ".")
     }
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import IdentityDomain
 import Logging
 import RPC
+import ServiceKit
 import WebPages
 
 /// How operators sign in and out.
@@ -21,6 +22,7 @@ enum SignInRoutes {
         case unavailable
         case cancelled
         case ended
+        case withoutAuthTime = "without-auth-time"
 
         var sentence: String {
             switch self {
@@ -29,6 +31,8 @@ enum SignInRoutes {
             case .unavailable: "The provider can't be asked now. Try again in a moment."
             case .cancelled: "The sign-in was cancelled."
             case .ended: "You are signed out."
+            case .withoutAuthTime:
+                "The provider doesn’t say when you signed in. Who runs the console can accept that by a setting."
             }
         }
     }
@@ -40,7 +44,7 @@ enum SignInRoutes {
                 await begin(console, request, context)
             },
             Route(.get, callbackPath, isForOtherOrigins: false) { request, context in
-                await finish(console, request, context)
+                try await finish(console, request, context)
             },
             Route(.post, certificatePath, isForOtherOrigins: false) { request, context in
                 try await signInByCertificate(console, request, context)
@@ -101,10 +105,10 @@ enum SignInRoutes {
         let goal = goal(request)
         // A link of another site leads to our page, where the operator decides.
         guard let provider = console.provider, !PageForm.isOfAnotherSite(request) else { return redirect(for: goal) }
-        let now = console.nowSeconds()
-        let attempt = SignInAttempt(goal: goal, nowSeconds: now)
+        let now = console.now()
+        let attempt = SignInAttempt(goal: goal, now: now)
         do {
-            let address = try await provider.address(of: attempt, nowSeconds: now)
+            let address = try await provider.address(of: attempt, now: now)
             let cookie = console.attemptCookie.setting(
                 attempt.cookie(key: console.attemptKey),
                 maxAgeSeconds: SignInAttempt.secondsMax
@@ -115,27 +119,47 @@ enum SignInRoutes {
         }
     }
 
-    private static func finish(_ console: Console, _ request: Request, _ context: RouteContext) async -> Response {
-        let now = console.nowSeconds()
+    private static func finish(
+        _ console: Console,
+        _ request: Request,
+        _ context: RouteContext
+    ) async throws -> Response {
+        let now = console.now()
         let clearing = console.attemptCookie.clearing
         guard let provider = console.provider,
             let fields = try? FormFields(queryOf: request), fields.repeatedName == nil,
             let attempt = SignInAttempt(
                 cookie: console.attemptCookie.value(request),
                 key: console.attemptKey,
-                nowSeconds: now
+                now: now
             ), fields["state"] == attempt.state
         else { return Console.seeOther(address(.accounts, .failed), cookies: [clearing]) }
         guard let code = fields["code"], 1...CodeGrant.codeBytesMax ~= code.utf8.count else {
             let notice: Notice = fields["error"] == "access_denied" ? .cancelled : .failed
             return Console.seeOther(address(attempt.goal, notice), cookies: [clearing])
         }
-        guard console.usedAttempts.use(attempt.state, nowSeconds: now) else {
-            return Console.seeOther(address(attempt.goal, .failed), cookies: [clearing])
+        return try await console.exchanges.run(for: ClientAddress(context.peer)) {
+            guard console.usedAttempts.use(attempt.state, now: now) else {
+                return Console.seeOther(address(attempt.goal, .failed), cookies: [clearing])
+            }
+            return await exchange(console, provider, code, attempt, request, context)
         }
+    }
+
+    /// Exchanges the code of an attempt, and opens a session for the operator whom that proves.
+    private static func exchange(
+        _ console: Console,
+        _ provider: OpenIDProvider,
+        _ code: String,
+        _ attempt: SignInAttempt,
+        _ request: Request,
+        _ context: RouteContext
+    ) async -> Response {
+        let now = console.now()
+        let clearing = console.attemptCookie.clearing
         do {
-            let signIn = try await provider.finish(code: code, attempt, nowSeconds: now)
-            let found = console.operators.current(nowSeconds: now).operatorOf(signIn.subject)
+            let signIn = try await provider.finish(code: code, attempt, now: now)
+            let found = console.operators.current(now).operatorOf(signIn.subject)
             guard let person = found, console.hasCertificate(of: person, context) else {
                 // The subject is for who adds the operator: it proves nothing and opens nothing.
                 context.logger.notice(
@@ -144,7 +168,7 @@ enum SignInRoutes {
                 )
                 return Console.seeOther(address(attempt.goal, .unknown), cookies: [clearing])
             }
-            let way = ConsoleSession.Way.provider(signIn.subject, atSeconds: signIn.provenAtSeconds)
+            let way = ConsoleSession.Way.provider(signIn.subject, signIn.proof)
             let session = open(console, person, way, replacing: request, context)
             return Console.seeOther(attempt.goal.text, cookies: [clearing, session])
         } catch {
@@ -170,7 +194,7 @@ enum SignInRoutes {
 
     /// The operator of the connection's certificate.
     private static func certified(_ console: Console, _ context: RouteContext) -> ConsoleOperator? {
-        console.operators.current(nowSeconds: console.nowSeconds())
+        console.operators.current(console.now())
             .operatorOf(certificateNames: context.peer.certificateNames)
     }
 
@@ -183,7 +207,7 @@ enum SignInRoutes {
         _ context: RouteContext
     ) -> String {
         console.sessions.end(console.sessionCookie.value(request))
-        let token = console.sessions.begin(person.name.value, way, nowSeconds: console.nowSeconds())
+        let token = console.sessions.begin(person.name.value, way, now: console.now())
         context.logger.notice(
             "an operator signed in",
             metadata: ["operator": "\(person.name.value)", "role": "\(person.role.rawValue)"]
@@ -197,6 +221,11 @@ enum SignInRoutes {
             switch failure {
             case .unavailable(let words): (.unavailable, words)
             case .rejected(let words): (.failed, words)
+            case .withoutAuthTime:
+                (
+                    .withoutAuthTime,
+                    "the ID token has no auth_time, though max_age asks for it; \(ConsoleKeys.isAuthTimeOptional.name) accepts that"
+                )
             }
         context.logger.warning("a sign-in at the console failed", metadata: ["problem": "\(words)"])
         return Console.seeOther(address(goal, notice))

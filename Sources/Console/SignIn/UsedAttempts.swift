@@ -12,14 +12,14 @@ final class UsedAttempts: Sendable {
     ///
     /// - Parameters:
     ///   - state: of the attempt.
-    ///   - nowSeconds: in Unix seconds.
-    func use(_ state: String, nowSeconds: Int64) -> Bool {
+    ///   - now: the present.
+    func use(_ state: String, now: ConsoleTime) -> Bool {
         used.withLock { used in
             guard used[state] == nil else { return false }
             if used.count >= Self.countMax, let oldest = used.min(by: { $0.value < $1.value }) {
                 used[oldest.key] = nil
             }
-            used[state] = nowSeconds
+            used[state] = now.runSeconds
             return true
         }
     }

@@ -200,6 +200,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_CONSOLE_ISSUER": DevelopmentOperators.issuer,
             "VESTIBULE_CONSOLE_DISCOVERY_URL": "\(simulatorURL)/google/.well-known/openid-configuration",
             "VESTIBULE_CONSOLE_CLIENT_ID": DevelopmentOperators.clientID,
+            // As the real Google, the simulated one gives none.
+            "VESTIBULE_CONSOLE_AUTH_TIME_OPTIONAL": "true",
             "VESTIBULE_GATEWAY_ORIGINS": Self.developmentOrigins,
             appURLs: "awscognito://apple-callback,vestibule-demo://callback",
         ]

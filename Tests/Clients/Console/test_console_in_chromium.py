@@ -72,7 +72,7 @@ def test_every_page(operator, account):
         each.click()
     operator.check("account")
     page.get_by_label("Reason, for the audit log").fill("support_ticket")
-    page.get_by_role("button", name="Show numbers and addresses").click()
+    page.get_by_role("button", name="Show numbers, addresses and subjects").click()
     expect(page.get_by_text(account.person.phone)).to_be_visible()
     operator.check("opened")
     for path, name in (("/disputes", "disputes"), ("/work", "work"), ("/charts", "charts"), (f"/accounts/{account.user_id}/events", "events")):
