@@ -13,7 +13,7 @@ public struct Migration: Sendable, Hashable {
     /// The index that this step makes outside of a transaction; nil for every other step.
     let concurrentIndex: String?
     /// The engine that alone runs the statements; nil for all.
-    let engine: PostgresEngine?
+    public let engine: PostgresEngine?
 
     /// A step.
     ///
