@@ -11,6 +11,8 @@ MIGRATION = re.compile(r"sql: (?:\[(.*?)\]|(\w+))", re.DOTALL)
 PART = re.compile(r"(?:(\w+)\.)?(\w+)")
 ADDED = re.compile(r"^ALTER TABLE (\w+) ADD COLUMN (\w[^;]*);", re.MULTILINE)
 CREATE = re.compile(r"((?:^--[^\n]*\n)*)^CREATE (UNLOGGED )?TABLE (\w+) \(", re.MULTILINE)
+#: A constant within the text of another, on a line of its own.
+INTERPOLATION = re.compile(r"^ *\\\((\w+)\.(\w+)\)$", re.MULTILINE)
 REFERENCE = re.compile(r"REFERENCES (\w+)")
 #: What ends the type of a column.
 AFTER_TYPE = re.compile(r" (?:NOT NULL|NULL|DEFAULT|PRIMARY KEY|REFERENCES|CHECK|UNIQUE|GENERATED|CONSTRAINT|COLLATE)\b")
@@ -49,12 +51,14 @@ def sections(service, root):
     module = root / f"Sources/{name}Service"
     migrations = (module / f"Migrations/{name}Migrations.swift").read_text(encoding="utf-8")
     own = _constants(module.rglob("*.swift"))
-    shared = _constants((root / "Sources").glob("Service*/Store/*.swift"))
+    shared = _constants((root / "Sources").glob("Service*/Store/**/*.swift"))
     found = []
     added = {}
     for parts in MIGRATION.findall(migrations):
         for owner, constant in PART.findall("".join(parts)):
             text = own.get((owner, constant)) or own.get((f"{name}Migrations", constant)) or shared.get((owner, constant))
+            if text:
+                text = (text[0], INTERPOLATION.sub(lambda part: shared.get(part.groups(), ("", part[0]))[1], text[1]))
             if text and (tables := parse(text[1])):
                 title = text[0].split(". ")[0].split(": ")[0].rstrip(".")
                 found.append(Section((owner or constant).lower(), title, tables))
