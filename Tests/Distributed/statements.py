@@ -24,7 +24,11 @@ import observations
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".build/distributed"
 #: Together they have each statement that calls of users make, and the work behind them.
-TESTS = ()
+TESTS = ("sign_in", "sessions", "session_list", "check", "profile", "avatars", "groups", "group_management", "invitations", "linking", "phone_proof",
+         "guests", "deletion", "provider_notices", "operators", "operator_search", "openid", "work", "apple_transfer", "import", "webhooks", "watching")
+#: Tests that name each table of a dump, which partitions are not, and such that wait or kill for minutes and make no statement of their own.
+LEFT_OUT = ("no_personal_data_is_left", "inviters_contacts_are_deleted", "survives_every_kill", "stays_away", "retried_with_the_same_id",
+            "killed_import", "beyond_the_cap_ends")
 #: A log says so, rather than a list of statements that shrinks with what the tests reach.
 STATEMENTS_MIN = 250
 
@@ -37,7 +41,7 @@ def run_tests(logs):
                        PYTHONPATH=f"{ROOT}/Tests/Distributed:{ROOT}/Tests/EndToEnd")
     environment.setdefault("VESTIBULE_BINARIES", str(ROOT / ".build/release"))
     files = [f"Tests/EndToEnd/test_{name}.py" for name in TESTS]
-    return subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "partitioned_stack", "--quiet", *files],
+    return subprocess.run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "partitioned_stack", "--quiet", "-k", " and ".join(f"not {name}" for name in LEFT_OUT), *files],
                           cwd=ROOT, env=environment, check=False).returncode == 0
 
 

@@ -34,6 +34,7 @@ class Table:
     comment: str
     columns: tuple
     is_unlogged: bool = False
+    key: tuple = ()  # The names of the columns of the primary key, in its order.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +86,7 @@ def parse(sql):
     """The tables that a text of SQL creates."""
     sql = "\n".join(line.strip() for line in sql.split("\n"))
     return tuple(
-        Table(match[3], _comment(match[1]), _columns(_parenthesis(sql, match.end())), bool(match[2]))
+        Table(match[3], _comment(match[1]), _columns(body := _parenthesis(sql, match.end())), bool(match[2]), _key(body))
         for match in CREATE.finditer(sql))
 
 
@@ -121,6 +122,15 @@ def _items(body):
                 continue
         item += character
     yield " ".join(item.split())
+
+
+def _key(body):
+    for item in _items(body):
+        if match := re.search(r"PRIMARY KEY \(([^)]*)\)", item):
+            return tuple(name.strip() for name in match[1].split(","))
+        if "PRIMARY KEY" in item:
+            return (item.split(" ", 1)[0],)
+    return ()
 
 
 def _columns(body):

@@ -74,11 +74,6 @@ def _migrated():
             for table in section.tables}
 
 
-def _key(columns):
-    """The columns of a primary key as the migration has them."""
-    return [each.name for each in columns if each.is_key]
-
-
 def citus(tables, migrated):
     yield CITUS.rstrip()
     for key, table in tables.items():
@@ -114,7 +109,7 @@ def cockroachdb(tables, migrated):
             yield f"-- {name}: {table.kind}; small, and stays as it is."
             continue
         types = {each.name: each.type for each in migrated[key].columns}
-        before = _key(migrated[key].columns)
+        before = migrated[key].key
         if len(before) == 1 and types[before[0]] in GROWING or types[table.column] == "bigint":
             yield f"ALTER TABLE {name} ALTER PRIMARY KEY USING COLUMNS ({', '.join(before)}) USING HASH;" + ("" if table.column in before else f" -- {table.column} has an index")
         elif before[0] != table.column:
@@ -131,7 +126,7 @@ def yugabytedb(tables, migrated):
         if not table.is_distributed:
             yield f"-- {name}: {table.kind}; small, and stays as it is."
             continue
-        before = _key(migrated[key].columns)
+        before = migrated[key].key
         rest = [each for each in before if each != table.column]
         if before[0] == table.column:
             yield f"-- {name}: sharded by the hash of {table.column}, the first column of its key."
