@@ -4,11 +4,14 @@ import dataclasses
 import pathlib
 
 FILE = pathlib.Path(__file__).with_name("crossings.tsv")
-#: A statement that ran this often and never met two keys is not one of the list.
-RUNS_ENOUGH = 20
+#: A statement of which each run should meet several keys, and that ran this often without: by chance two keys are in one partition.
+RUNS_ENOUGH = 3
+#: `sometimes`: where the keys of what comes together may be one. `rarely`: and whether it runs at all is a matter of time.
+WHEN = ("always", "sometimes", "rarely")
 HEAD = """\
 # Statements that touch several keys: schema, the function that has the statement (or the trigger's, or the foreign keys'), whether each run
-# does or some, the tables, the keys of tables that it writes outside of a transaction where they differ, reason.
+# does (always, sometimes, rarely: may not run at all), the tables, the keys of tables that it writes outside of a transaction where they
+# differ, reason.
 """
 
 
@@ -16,7 +19,7 @@ HEAD = """\
 class Crossing:
     schema: str
     name: str
-    #: `always`, or `sometimes`: where the keys of what comes together may be one.
+    #: One of `WHEN`.
     when: str
     tables: frozenset
     writes: frozenset
@@ -29,7 +32,7 @@ def read(text=None):
         if line.startswith("#"):
             continue
         schema, name, when, tables, writes, reason = line.split("\t")
-        if (schema, name) in found or when not in ("always", "sometimes"):
+        if (schema, name) in found or when not in WHEN:
             raise ValueError(f"a faulty line, or one that is there twice: {line}")
         found[schema, name] = Crossing(schema, name, when, frozenset(tables.split()), frozenset(writes.split()), reason)
     return found
@@ -53,11 +56,12 @@ def faults(statements, listed):
             yield f"{name} touches tables that are not listed: {', '.join(sorted(more))}"
         if more := statement.writes - entry.writes:
             yield f"{name} writes outside of a transaction what is not listed: {', '.join(sorted(more))}"
-        if entry.writes and not statement.writes:
+        is_enough = entry.when == "always" and statement.runs >= RUNS_ENOUGH
+        if is_enough and entry.writes and not statement.writes:
             yield f"{name} no longer writes several keys outside of a transaction: take them off the list"
-        if not statement.crosses and (entry.when == "always" or statement.runs >= RUNS_ENOUGH and not entry.writes):
+        if is_enough and not statement.crosses:
             yield f"{name} no longer touches several keys: take it off the list"
-    for key in sorted(set(listed) - set(statements.all)):
+    for key in sorted(key for key, entry in listed.items() if key not in statements.all and entry.when != "rarely"):
         yield f"{key[0]}: {key[1]} is listed, and no statement is its"
 
 
@@ -68,7 +72,7 @@ def write(statements, before):
             continue
         old = before.get(key)
         tables = statement.tables | (old.tables if old else set())
-        when = "sometimes" if old and old.when == "sometimes" or statement.crossing_runs < statement.runs else "always"
+        when = old.when if old and old.when != "always" else "sometimes" if statement.crossing_runs < statement.runs else "always"
         lines.append("\t".join([statement.schema, statement.name, when, " ".join(sorted(tables)),
-                                " ".join(sorted(statement.writes)), old.reason if old else ""]))
+                                " ".join(sorted(statement.writes | (old.writes if old else set()))), old.reason if old else ""]))
     FILE.write_text(HEAD + "\n".join(lines) + "\n")

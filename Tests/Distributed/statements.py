@@ -10,6 +10,7 @@ VESTIBULE_BINARIES names the folder of the programs; without it, .build/release.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -55,6 +56,9 @@ def main(arguments):
     faults = []
     if not options.logs and not run_tests(LOGS):
         faults.append("a test failed on partitioned tables")
+    made = json.loads(((options.logs or LOGS) / "tables.json").read_text())
+    if differing := {tuple(each) for each in made["tables"]} ^ set(tables):
+        faults.append(f"distribution.tsv and the migrated tables differ: {sorted(differing)}")
     logs = sorted((options.logs or LOGS).glob("ve2e*.json"))
     statements = observations.Statements(tables)
     for path in logs:
