@@ -37,10 +37,12 @@ class Server:
             sys.exit(f"{text[:200]}\n{done.stderr}")
 
 
-def roles(service):
+def roles(service, engine):
     """The role and the schema of a service, by statements that all engines have."""
     role = f"vestibule_{service}"
-    return (f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'; CREATE SCHEMA {service}; GRANT ALL ON SCHEMA {service} TO {role}; "
+    # CockroachDB without certificates has no passwords.
+    password = "" if engine == "cockroachdb" else f" PASSWORD '{PASSWORD}'"
+    return (f"CREATE ROLE {role} LOGIN{password}; CREATE SCHEMA {service}; GRANT ALL ON SCHEMA {service} TO {role}; "
             f"GRANT CONNECT, CREATE ON DATABASE vestibule TO {role}; ALTER SCHEMA {service} OWNER TO {role}; "
             f"ALTER ROLE {role} SET search_path = {service};")
 
@@ -64,10 +66,10 @@ def story(stack):
 
 def main(engine, address, user):
     server = Server(address, user)
-    process_table.wait_until(lambda: server.sql("SELECT 1", "defaultdb" if engine == "cockroachdb" else user).returncode == 0, UP_SECONDS, "the server")
     first = "defaultdb" if engine == "cockroachdb" else user
+    process_table.wait_until(lambda: server.sql("SELECT 1", first).returncode == 0, UP_SECONDS, "the server")
     server.must("CREATE DATABASE vestibule", first)
-    server.must("\n".join(map(roles, SERVICES)), "vestibule")
+    server.must("\n".join(roles(service, engine) for service in SERVICES), "vestibule")
     with new_stack() as stack:
         # Makes the secrets, and a database that is not used further.
         parts = Parts(stack)

@@ -31,7 +31,7 @@ case "${2:-}" in
     [ $# -eq 2 ] || refuse "--print takes nothing more"
     exec python3 "$folder/engine_statements.py" "$engine"
     ;;
---address | --image) [ $# -eq 3 ] && [ -n "$3" ] || refuse "$2 takes one value" ;;
+--address | --image) [[ $# -eq 3 && -n $3 ]] || refuse "$2 takes one value" ;;
 *) refuse "say --print, --address or --image" ;;
 esac
 address=$3
