@@ -59,7 +59,7 @@ test-postgres: build ## Run what uses the database on PostgreSQL 16 and 18
 	@Tests/PostgresVersions/run.sh
 
 test-distributed: SECONDS ?= 60
-test-distributed: build ## Run services and chaos of SECONDS (60) with serializable transactions and injected conflicts
+test-distributed: build ## Run services and chaos of SECONDS (60) with serializable transactions and injected conflicts; check each statement's keys
 	@Tests/Distributed/run.sh --seconds $(SECONDS)
 
 test-failover: ROUNDS ?= 3
@@ -137,6 +137,7 @@ tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Supply
 	@python3 -m unittest discover --quiet --start-directory Tests/Runner
 	@python3 -m unittest discover --quiet --start-directory Tests/Site
+	@python3 -m unittest discover --quiet --start-directory Tests/Distributed
 	@python3 Tests/Tidy/tidy.py
 
 lines: ## Count lines, code, comments and tokens; AGAINST=revision compares

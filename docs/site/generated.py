@@ -3,6 +3,7 @@
 import re
 
 import alerts
+import distribution_page
 import fixed_limits
 import metrics
 import program_help
@@ -26,6 +27,8 @@ OF_SOURCES = {
     "metrics": lambda root, _: metrics.page(root),
     "targets": lambda root, _: make_targets(root),
     "limits": lambda root, whose: fixed_limits.page(root, outer=whose == "outer"),
+    "distribution": distribution_page.tables,
+    "crossings": distribution_page.statements,
     "schema": lambda root, service: schema_pictures.data_model(service, root),
 }
 OF_PROGRAMS = {

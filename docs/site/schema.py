@@ -11,6 +11,8 @@ MIGRATION = re.compile(r"sql: (?:\[(.*?)\]|(\w+))", re.DOTALL)
 PART = re.compile(r"(?:(\w+)\.)?(\w+)")
 ADDED = re.compile(r"^ALTER TABLE (\w+) ADD COLUMN (\w[^;]*);", re.MULTILINE)
 CREATE = re.compile(r"((?:^--[^\n]*\n)*)^CREATE (UNLOGGED )?TABLE (\w+) \(", re.MULTILINE)
+#: A constant within the text of another, on a line of its own.
+INTERPOLATION = re.compile(r"^ *\\\((\w+)\.(\w+)\)$", re.MULTILINE)
 REFERENCE = re.compile(r"REFERENCES (\w+)")
 #: What ends the type of a column.
 AFTER_TYPE = re.compile(r" (?:NOT NULL|NULL|DEFAULT|PRIMARY KEY|REFERENCES|CHECK|UNIQUE|GENERATED|CONSTRAINT|COLLATE)\b")
@@ -32,6 +34,7 @@ class Table:
     comment: str
     columns: tuple
     is_unlogged: bool = False
+    key: tuple = ()  # The names of the columns of the primary key, in its order.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,12 +52,14 @@ def sections(service, root):
     module = root / f"Sources/{name}Service"
     migrations = (module / f"Migrations/{name}Migrations.swift").read_text(encoding="utf-8")
     own = _constants(module.rglob("*.swift"))
-    shared = _constants((root / "Sources").glob("Service*/Store/*.swift"))
+    shared = _constants((root / "Sources").glob("Service*/Store/**/*.swift"))
     found = []
     added = {}
     for parts in MIGRATION.findall(migrations):
         for owner, constant in PART.findall("".join(parts)):
             text = own.get((owner, constant)) or own.get((f"{name}Migrations", constant)) or shared.get((owner, constant))
+            if text:
+                text = (text[0], INTERPOLATION.sub(lambda part: shared.get(part.groups(), ("", part[0]))[1], text[1]))
             if text and (tables := parse(text[1])):
                 title = text[0].split(". ")[0].split(": ")[0].rstrip(".")
                 found.append(Section((owner or constant).lower(), title, tables))
@@ -81,7 +86,7 @@ def parse(sql):
     """The tables that a text of SQL creates."""
     sql = "\n".join(line.strip() for line in sql.split("\n"))
     return tuple(
-        Table(match[3], _comment(match[1]), _columns(_parenthesis(sql, match.end())), bool(match[2]))
+        Table(match[3], _comment(match[1]), _columns(body := _parenthesis(sql, match.end())), bool(match[2]), _key(body))
         for match in CREATE.finditer(sql))
 
 
@@ -117,6 +122,15 @@ def _items(body):
                 continue
         item += character
     yield " ".join(item.split())
+
+
+def _key(body):
+    for item in _items(body):
+        if match := re.search(r"PRIMARY KEY \(([^)]*)\)", item):
+            return tuple(name.strip() for name in match[1].split(","))
+        if "PRIMARY KEY" in item:
+            return (item.split(" ", 1)[0],)
+    return ()
 
 
 def _columns(body):

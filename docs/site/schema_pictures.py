@@ -11,7 +11,7 @@ LANE = 7  # From the edge of the picture: where arrows pass.
 PALETTE = {"paper": "#f8fafc", "line": "#94a3b8", "head": "#e2e8f0", "text": "#0f172a", "type": "#475569", "arrow": "#4f46e5"}
 #: Titles of tables that several schemas have, and of one whose documentation has no short one.
 TITLES = {
-    "quotastore": "Quotas", "eventrows": "Events for identity", "userlocks": "Locks of users", "groupeventtables": "Changes of groups"}
+    "quotastore": "Quotas", "worktable": "Work that is done later", "eventrows": "Events for identity", "userlocks": "Locks of users", "groupeventtables": "Changes of groups"}
 
 
 def place_of(service, section):

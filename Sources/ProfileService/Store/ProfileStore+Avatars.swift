@@ -72,9 +72,10 @@ extension ProfileStore {
         }
     }
 
-    /// Deletes an image that a profile no longer has.
-    func forget(_ upload: AvatarID, in transaction: PostgresTransaction) async throws {
-        try await transaction.execute("DELETE FROM avatars WHERE id = \(upload.uuid)")
+    /// Deletes an image that a user's profile no longer has.
+    func forget(_ upload: AvatarID, of userID: UserID, in transaction: PostgresTransaction) async throws {
+        // By the user, too, who is the key of the table's rows.
+        try await transaction.execute("DELETE FROM avatars WHERE id = \(upload.uuid) AND user_id = \(userID.uuid)")
     }
 }
 

@@ -123,7 +123,7 @@ struct ProfileStore: Sendable {
             }
             if transition.releasedPhone != nil { try await coolDown(profile, nowMilliseconds, in: transaction) }
             try await save(transition, claims, told(of: transition, from: profile), nowMilliseconds, in: transaction)
-            if let upload = transition.droppedUpload { try await forget(upload, in: transaction) }
+            if let upload = transition.droppedUpload { try await forget(upload, of: userID, in: transaction) }
             return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
         }
     }
