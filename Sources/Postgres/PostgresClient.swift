@@ -171,11 +171,13 @@ public final class PostgresClient: Service {
     ///     second, when it was undone because another transaction got in its way (`isRetryableConflict`) or the server
     ///     has become a standby.
     ///   - conflict: what else is such a conflict, a violation of a constraint in a race for instance.
+    ///   - isLong: whether it may take longer than the engine's transactions do; then nobody may rely on the times of rows that it writes.
     public func withTransaction<R: Sendable>(
         isolation: TransactionIsolation = .readCommitted,
         retries: Int = 0,
         orAfter conflict: @Sendable (PostgresError) -> Bool = { _ in false },
         deadline: Deadline? = nil,
+        isLong: Bool = false,
         _ body: @Sendable (PostgresTransaction) async throws -> R
     ) async throws -> R {
         let deadline = deadline ?? .after(configuration.queryTimeout)
@@ -183,7 +185,7 @@ public final class PostgresClient: Service {
         var failures = 0
         while true {
             do {
-                let limit = configuration.engine.transactionLimit.map { min(deadline, .after($0)) }
+                let limit = isLong ? nil : configuration.engine.transactionLimit.map { min(deadline, .after($0)) }
                 return try await attempt(isolation, limit ?? deadline, body)
             } catch let error as PostgresError {
                 let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)

@@ -1,5 +1,7 @@
 import Models
 import Postgres
+import ServiceKit
+import ServiceStore
 import Testing
 
 @testable import IdentityService
@@ -70,6 +72,29 @@ struct ClockRevocationLogTests {
                 counts.append(read.accountChanges.count)
             }
             #expect(counts == [1, 0, 0])
+        }
+    }
+
+    @Test func `A clock that was set back, and what ended before the beginning`() async throws {
+        try await TestService.run { service in
+            let log = ClockRevocationLog(database: service.database)
+            let sessions = try await service.makeSessions(2)
+            try await service.database.execute(TestService.end([sessions[0]]))
+            let begun = try await log.read(since: nil, limit: 10, changesMax: 10)
+            #expect(try await log.read(since: begun.seen, limit: 10, changesMax: 10).sessionIDs.isEmpty)
+            // As another database: watchers begin anew.
+            let ahead = Int64(begun.seen.horizon) + 60_000_000
+            let seen = RevocationsSeen.clock(
+                RevocationClock(sessions: ClockWindow(end: ahead), changes: ClockWindow(end: ahead))
+            )
+            #expect(try await log.read(since: seen, limit: 10, changesMax: 10).database != begun.database)
+            // A server whose clock is a little behind.
+            let position = RevocationPosition(
+                database: begun.database,
+                horizon: begun.seen.horizon + 1_000_000,
+                madeAtSeconds: 1_700_000_000
+            )
+            #expect(position.isGood(for: begun, nowSeconds: 1_700_000_000))
         }
     }
 }

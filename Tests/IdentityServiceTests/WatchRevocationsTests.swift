@@ -77,7 +77,8 @@ struct WatchRevocationsTests {
         }
     }
 
-    @Test func `A position that is too old, of another database, or missing starts again`() async throws {
+    @Test(.readsLogsBySnapshots)
+    func `A position that is too old, of another database, or missing starts again`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in
                 let sessions = try await service.makeSessions(2)

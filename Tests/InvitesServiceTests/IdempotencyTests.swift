@@ -3,6 +3,7 @@ import Models
 import Postgres
 import RPC
 import ServiceKit
+import TestDatabases
 import Testing
 
 @testable import InvitesService
@@ -136,7 +137,7 @@ import Testing
         return try #require(told)
     }
 
-    @Test(arguments: [true, false])
+    @Test(.waitsByLocksAlone, arguments: [true, false])
     func `A connection that breaks in the commit gives an unknown outcome, unless a retry is harmless`(
         hasKey: Bool
     ) async throws {

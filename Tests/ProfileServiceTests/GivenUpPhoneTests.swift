@@ -203,7 +203,8 @@ import Testing
         }
     }
 
-    @Test func `A proof concurrent to giving the number up takes it from the user who gave it up`() async throws {
+    @Test(.waitsByLocksAlone)
+    func `A proof concurrent to giving the number up takes it from the user who gave it up`() async throws {
         try await ProfileFixture.run(limits: Self.waiting) { service in
             let (mallory, jose) = (someone(), someone())
             try await service.update(mallory, phone: phone(1))

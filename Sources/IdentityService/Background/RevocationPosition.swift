@@ -42,6 +42,6 @@ struct RevocationPosition: CursorPayload, Hashable {
         let kept = IdentityStore.revocationsKeptSeconds
         // The position may hold any time: an age that overflows is out of the range.
         guard let age = (Checked(nowSeconds) - madeAtSeconds).value else { return false }
-        return database == read.database && horizon <= read.seen.horizon && -kept < age && age < kept
+        return database == read.database && horizon <= read.seen.newestHorizon && -kept < age && age < kept
     }
 }

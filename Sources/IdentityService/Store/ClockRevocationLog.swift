@@ -18,6 +18,8 @@ struct ClockRevocationLog: RevocationLog {
 
     /// Always the same: a time means the same to all servers, and a restore moves the time from which sessions count.
     private static let identity = DatabaseIdentity(systemIdentifier: 0, timeline: 0)
+    /// Of a read after which it is unknown what was missed: as in another database, all begin anew.
+    private static let unknown = DatabaseIdentity(systemIdentifier: 0, timeline: 1)
     private static let here = "SELECT clock_timestamp() AS now, (SELECT sessions_from FROM session_epoch) AS epoch"
 
     func read(
@@ -26,7 +28,8 @@ struct ClockRevocationLog: RevocationLog {
         changesMax: Int
     ) async throws -> RevocationsRead {
         guard case .clock(let clock) = earlier else { return try await beginning() }
-        let changesFrom = PostgresTimestamp(microsecondsSince1970: clock.changes.start)
+        // Ids of events have milliseconds, and are made by rounding.
+        let changesFrom = PostgresTimestamp(milliseconds: (clock.changes.start + 999) / 1000)
         let rows = try await database.readByClock(
             """
             SELECT here.now, here.epoch, log.id, log.session_id, log.revoked_at, log.event_id, \(unsafeSQL: AccountChange.columns)
@@ -35,12 +38,13 @@ struct ClockRevocationLog: RevocationLog {
                     NULL::timestamptz AS occurred_at, NULL AS provider, NULL::uuid AS by_session_id
                 FROM revocations
                 WHERE revoked_at >= \(PostgresTimestamp(microsecondsSince1970: clock.sessions.start))
-                    AND id <> ALL(\(clock.sessions.leftOut))
+                    AND id NOT IN (SELECT unnest(\(clock.sessions.leftOut)))
                 LIMIT \(limit))
                 UNION ALL
                 (SELECT NULL, NULL, NULL, event_id, user_id, kind, occurred_at, details ->> 'provider', session_id
                 FROM security_events
-                WHERE event_id >= security_event_id(\(changesFrom), true) AND event_id <> ALL(\(clock.changes.leftOut))
+                WHERE event_id >= security_event_id(\(changesFrom), true) 
+                    AND event_id NOT IN (SELECT unnest(\(clock.changes.leftOut)))
                     AND \(unsafeSQL: AccountChange.isChange) AND user_id IS NOT NULL
                 LIMIT \(changesMax))
             ) log ON true
@@ -60,14 +64,12 @@ struct ClockRevocationLog: RevocationLog {
                 ended.append(.init(id: try row.decode(2), microseconds: revokedAt.microsecondsSince1970))
             }
         }
+        let sessions = clock.sessions.advanced(by: ended[...], now: now.microsecondsSince1970)
+        let changes = clock.changes.advanced(by: changed[...], now: now.microsecondsSince1970)
+        let after = sessions.flatMap { sessions in changes.map { RevocationClock(sessions: sessions, changes: $0) } }
         return RevocationsRead(
-            seen: .clock(
-                RevocationClock(
-                    sessions: clock.sessions.advanced(by: ended[...], now: now.microsecondsSince1970),
-                    changes: clock.changes.advanced(by: changed[...], now: now.microsecondsSince1970)
-                )
-            ),
-            database: Self.identity,
+            seen: .clock(after ?? clock),
+            database: after == nil ? Self.unknown : Self.identity,
             epoch: epoch,
             sessionIDs: sessionIDs,
             accountChanges: accountChanges,
@@ -75,31 +77,41 @@ struct ClockRevocationLog: RevocationLog {
         )
     }
 
-    /// Where reading begins. The sessions of the last minute are read again, which does no harm; the changes of accounts are not.
+    /// Where reading begins: all that is visible is known. Watchers read by themselves what ended before.
     private func beginning() async throws -> RevocationsRead {
+        let lateness = Double(ClockWindow<Int64>.latenessMax) / 1_000_000
         let rows = try await database.readByClock(
             """
-            SELECT here.now, here.epoch, known.event_id, known.occurred_at FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
-                SELECT event_id, occurred_at FROM security_events
-                WHERE event_id >= security_event_id(
-                        now() - make_interval(secs => \(Double(ClockWindow<PostgresUUID>.latenessMax) / 1_000_000)), true)
+            SELECT here.now, here.epoch, known.id, known.revoked_at, known.event_id, known.occurred_at
+            FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
+                (SELECT id, revoked_at, NULL::uuid AS event_id, NULL::timestamptz AS occurred_at FROM revocations
+                WHERE revoked_at >= now() - make_interval(secs => \(lateness))
+                ORDER BY revoked_at DESC LIMIT \(ClockWindow<Int64>.knownMax)::bigint)
+                UNION ALL
+                (SELECT NULL, NULL, event_id, occurred_at FROM security_events
+                WHERE event_id >= security_event_id(now() - make_interval(secs => \(lateness)), true)
                     AND \(unsafeSQL: AccountChange.isChange)
+                ORDER BY event_id DESC LIMIT \(ClockWindow<Int64>.knownMax)::bigint)
             ) known ON true
             """
         )
         let (now, epoch) = try rows[0].decode(PostgresTimestamp.self, PostgresTimestamp?.self)
-        var known: [ClockWindow<PostgresUUID>.Row] = []
+        var (ended, changed): ([ClockWindow<Int64>.Row], [ClockWindow<PostgresUUID>.Row]) = ([], [])
         for row in rows {
-            guard let id = try row.decode(2, as: PostgresUUID?.self) else { continue }
-            known.append(
-                .init(id: id, microseconds: try row.decode(3, as: PostgresTimestamp.self).microsecondsSince1970)
-            )
+            if let id = try row.decode(2, as: Int64?.self) {
+                let revokedAt = try row.decode(3, as: PostgresTimestamp.self)
+                ended.append(.init(id: id, microseconds: revokedAt.microsecondsSince1970))
+            } else if let id = try row.decode(4, as: PostgresUUID?.self) {
+                let occurredAt = try row.decode(5, as: PostgresTimestamp.self)
+                changed.append(.init(id: id, microseconds: occurredAt.milliseconds * 1000))
+            }
         }
+        let end = now.microsecondsSince1970
         return RevocationsRead(
             seen: .clock(
                 RevocationClock(
-                    sessions: ClockWindow(end: now.microsecondsSince1970),
-                    changes: ClockWindow(end: now.microsecondsSince1970, known: known)
+                    sessions: ClockWindow(end: end, known: ended),
+                    changes: ClockWindow(end: end, known: changed)
                 )
             ),
             database: Self.identity,

@@ -45,7 +45,9 @@ extension IdentityStore {
     ///   - count: how many live sessions there were, for the audit log.
     /// - Returns: the time from which on sessions count, in Unix milliseconds.
     func endSessions(_ which: EndedSessions, count: Int64, _ clock: WallClock) async throws -> Int64 {
-        try await database.withTransaction(retries: 3, deadline: .after(Self.epochStatementLimit)) { transaction in
+        // Long where there are many sessions. Readers of a log by its clock see the epoch in each look.
+        try await database.withTransaction(retries: 3, deadline: .after(Self.epochStatementLimit), isLong: true) {
+            transaction in
             if which == .all {
                 let ahead = PostgresTimestamp(milliseconds: clock.nowMilliseconds)
                 try await transaction.execute(

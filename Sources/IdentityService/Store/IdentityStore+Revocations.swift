@@ -50,6 +50,14 @@ enum RevocationsSeen: Sendable, Hashable {
         case .clock(let clock): UInt64(clamping: clock.sessions.end)
         }
     }
+
+    /// The newest horizon that another replica may have given: the clock of the server that answered it may be ahead.
+    var newestHorizon: UInt64 {
+        switch self {
+        case .snapshot: horizon
+        case .clock: horizon + UInt64(ClockWindow<Int64>.stepBackMax)
+        }
+    }
 }
 
 /// Identifies a database: horizons mean something in it alone, and those of PostgreSQL's transactions only until a failover.

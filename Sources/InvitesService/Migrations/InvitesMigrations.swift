@@ -34,7 +34,11 @@ public enum InvitesMigrations {
             number: 4,
             name: "a log that is read by its clock",
             only: .distributed,
-            sql: RandomRowID.sql(table: "group_events"),
+            sql: """
+                \(RandomRowID.sql(table: "group_events"))
+                CREATE INDEX group_events_user_made_at ON group_events (user_id, made_at, id) WHERE user_id IS NOT NULL;
+                CREATE INDEX group_events_group_made_at ON group_events (group_id, made_at, id) WHERE user_id IS NULL;
+                """,
             release: MinorVersion(0, 10)
         ),
     ]

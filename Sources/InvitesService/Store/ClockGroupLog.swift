@@ -23,7 +23,7 @@ struct ClockGroupLog: GroupChangeLog {
             SELECT here.epoch, here.now, e.made_at, e.id, e.kind, e.user_id, e.group_id, e.member_id
             FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
                 SELECT made_at, id, kind, user_id, group_id, member_id FROM group_events
-                WHERE made_at >= \(PostgresTimestamp(microsecondsSince1970: window.start)) AND id <> ALL(\(window.leftOut))
+                WHERE made_at >= \(PostgresTimestamp(microsecondsSince1970: window.start)) AND id NOT IN (SELECT unnest(\(window.leftOut)))
                 ORDER BY made_at, id LIMIT \(limit)::bigint
             ) e ON true
             ORDER BY e.made_at, e.id
@@ -39,9 +39,12 @@ struct ClockGroupLog: GroupChangeLog {
             read.append(Window.Row(id: id, microseconds: madeAt.microsecondsSince1970))
             entries.append(GroupLogPage.Entry(key: "\(id)", event: try GroupEventStore.event(row, at: 4)))
         }
-        let head = position(epoch, now, window.advanced(by: read[...], now: now.microsecondsSince1970))
+        guard let all = window.advanced(by: read[...], now: now.microsecondsSince1970) else {
+            return try await beginning()
+        }
+        let head = position(epoch, now, all)
         return GroupLogPage(start: start, head: head, entries: entries, limit: limit) { [read] count in
-            .clock(window.advanced(by: read[..<count], now: nil))
+            window.advanced(by: read[..<count], now: nil).map { .clock($0) }
         }
     }
 
@@ -52,6 +55,7 @@ struct ClockGroupLog: GroupChangeLog {
             SELECT here.epoch, here.now, e.made_at, e.id FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
                 SELECT made_at, id FROM group_events
                 WHERE made_at >= now() - make_interval(secs => \(Double(Window.latenessMax) / 1_000_000))
+                ORDER BY made_at DESC LIMIT \(Window.knownMax)::bigint
             ) e ON true
             """
         )
@@ -90,10 +94,11 @@ struct ClockGroupLog: GroupChangeLog {
                     SELECT made_at, id, kind, group_id, member_id FROM group_events
                     WHERE user_id = watcher.user_id AND made_at >= watcher.missed_from
                     UNION ALL
-                    SELECT g.made_at, g.id, g.kind, g.group_id, g.member_id
-                    FROM (\(unsafeSQL: GroupEventStore.recipients)) r
-                    JOIN group_events g ON g.group_id = r.group_id AND g.user_id IS NULL AND g.made_at >= watcher.missed_from
-                        AND (\(unsafeSQL: GroupEventStore.isForInvited)) = r.is_invited
+                    SELECT of_group.* FROM (\(unsafeSQL: GroupEventStore.recipients)) r CROSS JOIN LATERAL (
+                        SELECT g.made_at, g.id, g.kind, g.group_id, g.member_id FROM group_events g
+                        WHERE g.group_id = r.group_id AND g.user_id IS NULL AND g.made_at >= watcher.missed_from
+                            AND (\(unsafeSQL: GroupEventStore.isForInvited)) = r.is_invited OFFSET 0
+                    ) of_group
                     WHERE r.user_id = watcher.user_id
                     LIMIT \(GroupEventStore.examinedMax)
                 ) examined

@@ -16,7 +16,8 @@ enum GroupLogPlace: Sendable, Hashable {
     func contains(_ other: GroupLogPlace) -> Bool {
         switch (self, other) {
         case (.snapshot(let own), .snapshot(let other)): own.contains(other)
-        case (.clock(let own), .clock(let other)): own.end >= other.end
+        // The clock of the server that answered may be behind. What is missed is read from a minute before.
+        case (.clock(let own), .clock(let other)): own.end >= other.end - ClockWindow<Int64>.stepBackMax
         case (.snapshot, .clock), (.clock, .snapshot): false
         }
     }

@@ -15,8 +15,11 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
     static var recentMicroseconds: Int64 { 2_000_000 }
     /// How often a read has all late rows, in microseconds.
     static var sweepMicroseconds: Int64 { 5_000_000 }
-    /// The maximum of known rows: 6,000 in each second. With more, the oldest are forgotten, and rows as old as these are not read any more.
-    static var knownMax: Int { 360_000 }
+    /// How far the database's clock may go back between two reads, in microseconds: the difference between servers that answer in turn. After
+    /// a larger step reading begins anew.
+    public static var stepBackMax: Int64 { 5_000_000 }
+    /// The maximum of known rows: 6,000 in each second. With more, reading begins anew.
+    public static var knownMax: Int { 360_000 }
 
     /// A row of the log: its id and its time, in microseconds since 1970.
     public struct Row: Sendable, Hashable {
@@ -42,9 +45,10 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - end: microseconds since 1970; at least ``latenessMax``.
-    ///   - known: the rows that are visible within ``latenessMax`` before it and are not to be read.
+    ///   - known: the rows that are visible within ``latenessMax`` before it and are not to be read; of more than ``knownMax`` the first ones.
     public init(end: Int64, known: [Row] = []) {
-        self.init(end: end, sweptAt: end, floor: .min, known: Dictionary(known.map { ($0.id, $0.microseconds) }) { $1 })
+        let known = Dictionary(known.prefix(Self.knownMax).map { ($0.id, $0.microseconds) }) { $1 }
+        self.init(end: end, sweptAt: end, floor: .min, known: known)
     }
 
     private init(end: Int64, sweptAt: Int64, floor: Int64, known: [ID: Int64]) {
@@ -54,10 +58,12 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
     /// Whether an end that a client handed back may be used: a time between 1970 and 9999, so that sums with it can't overflow.
     public static func isUsable(end: Int64) -> Bool { latenessMax...253_402_300_799_000_000 ~= end }
 
-    private var sweeps: Bool { end - sweptAt >= Self.sweepMicroseconds }
+    private var sweeps: Bool { end < sweptAt || end - sweptAt >= Self.sweepMicroseconds }
 
     /// The time from which the next read reads, in microseconds since 1970.
-    public var start: Int64 { max(floor, sweeps ? sweptAt - Self.latenessMax : end - Self.recentMicroseconds) }
+    public var start: Int64 {
+        max(floor, sweeps ? min(sweptAt, end) - Self.latenessMax : end - Self.recentMicroseconds)
+    }
 
     /// The rows that the next read leaves out.
     public var leftOut: [ID] { known.lazy.filter { $0.value >= start }.map(\.key) }
@@ -70,22 +76,21 @@ public struct ClockWindow<ID: Hashable & Sendable>: Sendable, Hashable {
     /// - Parameters:
     ///   - rows: the rows that it returned, or the first of them, in the order of their times.
     ///   - now: the database's time at the read; nil if there are more rows than these.
-    public func advanced(by rows: ArraySlice<Row>, now: Int64?) -> Self {
+    /// - Returns: nil if it is unknown what was missed, so that reading has to begin anew: the clock was set back, or too many rows are known.
+    public func advanced(by rows: ArraySlice<Row>, now: Int64?) -> Self? {
+        if let now, now < end - Self.stepBackMax { return nil }
         // With rows left, the next read has to begin before them, whatever their age.
-        let last = rows.last.map { min(max($0.microseconds, Self.latenessMax), self.end) }
-        let end = now.map { max($0, self.end) } ?? last ?? self.end
+        let last = rows.last.map { min(max($0.microseconds, Self.latenessMax), end) }
+        let reached = now ?? last ?? end
         let isSwept = now != nil && sweeps
-        var known = known
-        var floor = floor
+        var (known, floor) = (known, floor)
         if isSwept {
-            floor = max(floor, end - Self.latenessMax)
+            floor = max(floor, reached - Self.latenessMax)
             known = known.filter { $0.value >= floor }
         }
         for row in rows { known[row.id] = row.microseconds }
-        if known.count > Self.knownMax {
-            floor = known.values.sorted()[known.count - Self.knownMax]
-            known = known.filter { $0.value >= floor }
-        }
-        return Self(end: end, sweptAt: isSwept ? end : min(sweptAt, end), floor: floor, known: known)
+        guard known.count <= Self.knownMax else { return nil }
+        let swept = isSwept ? reached : now == nil ? min(sweptAt, reached) : sweptAt
+        return Self(end: reached, sweptAt: swept, floor: floor, known: known)
     }
 }
