@@ -26,7 +26,11 @@ final class ExchangeLimit: Sendable {
     private func enter(_ one: ClientAddress) throws(Problem) {
         try counts.withLock { counts throws(Problem) in
             guard counts[one, default: 0] < Self.countOfOneMax else {
-                throw Self.problem(.tooManyRequests, "RATE_LIMITED", "Too many sign-ins from your address wait for the provider.")
+                throw Self.problem(
+                    .tooManyRequests,
+                    "RATE_LIMITED",
+                    "Too many sign-ins from your address wait for the provider."
+                )
             }
             guard counts.values.reduce(0, +) < Self.countMax else {
                 throw Self.problem(.serviceUnavailable, "UNAVAILABLE", "Too many sign-ins wait for the provider.")
