@@ -50,7 +50,7 @@ def test_a_restored_session_is_over(own_stack):
     restored.get("/me").expect(200)
 
     done = end_sessions(own_stack, "--confirm")
-    # A user who signs in once the command has returned is let in: a provider's token tells whole seconds.
+    # A user who signs in once the command has returned is let in: times in a provider's token are whole seconds.
     App(own_stack).sign_in()
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(r"ended 2 live sessions: those begun before 20[-\dT:]+Z are refused.*\n", done.stdout)

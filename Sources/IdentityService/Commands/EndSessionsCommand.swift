@@ -62,8 +62,8 @@ struct EndSessionsCommand: Sendable {
             + "sign-ins with provider tokens issued before it"
     }
 
-    /// Provider tokens tell whole seconds, so those issued later in the second of the end are refused, too. Users who sign in once the
-    /// command has returned are not refused.
+    /// Times in provider tokens are whole seconds, so tokens that are issued later in the second of the end are refused, too. After the
+    /// command has returned, sign-ins are accepted.
     private func waitForTheNextSecond(after milliseconds: Int64) async throws {
         let left = (milliseconds / 1000 + 1) * 1000 - clock.nowMilliseconds
         if 1...1000 ~= left { try await Task.sleep(for: .milliseconds(left)) }

@@ -43,7 +43,7 @@ struct ClockRevocationLog: RevocationLog {
                 UNION ALL
                 (SELECT NULL, NULL, NULL, event_id, user_id, kind, occurred_at, details ->> 'provider', session_id
                 FROM security_events
-                WHERE event_id >= security_event_id(\(changesFrom), true) 
+                WHERE event_id >= security_event_id(\(changesFrom), true)
                     AND event_id NOT IN (SELECT unnest(\(clock.changes.leftOut)))
                     AND \(unsafeSQL: AccountChange.isChange) AND user_id IS NOT NULL
                 LIMIT \(changesMax))

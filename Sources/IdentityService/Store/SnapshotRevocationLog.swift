@@ -21,7 +21,7 @@ struct RevocationSnapshot: Sendable, Hashable {
     static func doubted(_ horizon: UInt64, by count: UInt64) -> UInt64 { max(horizon, count + 1) - count }
 }
 
-/// The log, read by PostgreSQL's snapshots: each row has the number of its transaction, and a snapshot tells which transactions ended.
+/// The log, read by PostgreSQL's snapshots. Each row has the number of its transaction, and a snapshot shows which transactions have ended.
 struct SnapshotRevocationLog: RevocationLog {
     private static let name = "vestibule_identity_revocations"
 

@@ -3,7 +3,7 @@ import Models
 import Postgres
 import ServiceModels
 
-/// The log, read by PostgreSQL's snapshots: each row has the number of its transaction, and a snapshot tells which transactions ended.
+/// The log, read by PostgreSQL's snapshots. Each row has the number of its transaction, and a snapshot shows which transactions have ended.
 struct SnapshotGroupLog: GroupChangeLog {
     private static let name = "vestibule_invites_group_events"
 
