@@ -33,12 +33,15 @@ struct InvitesParts: Sendable {
     var closings: ClosingRunner { methods.closings }
 
     /// Puts the parts together. Nothing happens before they are registered and run.
+    ///
+    /// - Parameter closingLimit: how long a call deletes data of the account that it closed, at most.
     init(
         settings: InvitesSettings,
         database: PostgresClient,
         group: EventLoopGroup,
         identity: IdentityServiceClient,
         clock: WallClock = .system,
+        closingLimit: Duration = ClosingRunner.callLimit,
         logger: Logger
     ) {
         let phones = PhoneStore(
@@ -57,7 +60,7 @@ struct InvitesParts: Sendable {
             logger: logger
         )
         let accounts = AccountStore(database: database)
-        let closings = ClosingRunner(store: accounts, clock: clock, logger: logger)
+        let closings = ClosingRunner(store: accounts, callLimit: closingLimit, clock: clock, logger: logger)
         let unusedPhones = UnusedPhones(database: database)
         let invitations = InvitationStore(database: database)
         let links = GroupLinkStore(database: database)

@@ -55,7 +55,7 @@ import Testing
     @Test func `A call that closes an account waits for nobody who holds a group, and leaves the rest to a turn`()
         async throws
     {
-        try await InvitesFixture.run { service in
+        try await InvitesFixture.run(closingLimit: ClosingRunner.callLimit) { service in
             let maria = someone()
             let group = try #require(GroupID(try await service.group(by: maria)))
             try await service.database.withTransaction { transaction in

@@ -21,6 +21,8 @@ struct ClosingRunner: Sendable {
     static let turnsMax = 64
 
     let store: AccountStore
+    /// ``callLimit``, or what a test chose.
+    let callLimit: Duration
     let metrics = ClosingMetrics()
     let clock: WallClock
     let logger: Logger
@@ -30,7 +32,7 @@ struct ClosingRunner: Sendable {
     /// - Parameter successor: the account that takes the user's place in groups; nil for none.
     func close(_ userID: UserID, successor: UserID? = nil, deadline: Deadline?) async throws {
         try await store.close(userID, successor: successor, clock: clock, deadline: deadline)
-        await forget(userID, within: Self.callLimit, deadline: .after(Self.callLimit))
+        await forget(userID, within: callLimit, deadline: .after(callLimit))
     }
 
     /// Works on what is due, until the task is cancelled.
