@@ -30,6 +30,8 @@ struct Gateway: Sendable {
     private let readiness: ReadinessCache
 
     /// A gateway to services.
+    ///
+    /// - Parameter answers: identity's answers about tokens that are used again; nil to ask identity with each request.
     init(
         backends: Backends,
         rateLimit: RateLimit.Policy = .init(),
@@ -41,6 +43,7 @@ struct Gateway: Sendable {
         home: DevelopmentHome? = nil,
         avatars: AvatarAddress = .init(),
         watchLimits: GroupWatches.Limits = .init(),
+        answers: SessionAnswers? = nil,
         readinessWait: Duration = ReadinessCache.wait,
         nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
     ) {
@@ -59,13 +62,14 @@ struct Gateway: Sendable {
             profile: backends.profile,
             groups: backends.groups,
             keySet: KeySetCache(identity: backends.identity),
-            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit),
+            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit, answers: answers),
             memberNames: MemberNames(profile: backends.profile),
             avatars: avatars,
             watches: GroupWatches(
                 invites: backends.invites,
                 identity: backends.identity,
                 limits: watchLimits,
+                changes: answers?.changes ?? SessionChanges(),
                 nowSeconds: nowSeconds
             )
         )

@@ -88,6 +88,7 @@ public struct GatewayServer: ProgramServer {
         reloads: AsyncStream<Void>?,
         onListening: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
+        let answers = settings.check == .stream ? SessionAnswers(changes: SessionChanges(), group: group) : nil
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,
@@ -98,7 +99,8 @@ public struct GatewayServer: ProgramServer {
             introspectionClients: settings.introspectionClients,
             home: settings.home,
             avatars: settings.avatars,
-            watchLimits: settings.watchLimits
+            watchLimits: settings.watchLimits,
+            answers: answers
         )
         let logger = Logger(label: Self.programName)
         for (tag, count) in settings.languages.missingCounts where count > 0 {
@@ -112,7 +114,8 @@ public struct GatewayServer: ProgramServer {
         registry.addLoops(of: group, hasServer: true)
         registry.add(gateway.methods.watches)
         registry.add(crashes)
-        async let _: Void = gateway.methods.watches.run(logger: logger)
+        if let answers { registry.add(answers) }
+        async let _: Void = gateway.methods.watches.run(answers: answers, logger: logger)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
         let server = try self.server(

@@ -33,6 +33,16 @@ public struct SessionState: Sendable, Hashable {
         if endsAtMilliseconds <= nowMilliseconds { throw .sessionExpired }
     }
 
+    /// For how long a gateway may go by this state, in milliseconds, as long as it hears which sessions end; zero if it must ask each time:
+    /// a session that is good in one dialect only, or that is unproven, has to be judged with each request.
+    ///
+    /// - Parameters:
+    ///   - untilMilliseconds: when what else the answer has must be renewed, in Unix milliseconds.
+    public func goodForMilliseconds(nowMilliseconds: Int64, untilMilliseconds: Int64) -> Int64 {
+        guard dialect == nil, proof != .unproven else { return 0 }
+        return max(0, min(endsAtMilliseconds, untilMilliseconds) - nowMilliseconds)
+    }
+
     /// Throws `sessionUnproven` unless the session is good where it is used.
     ///
     /// - Parameter dialect: the dialect that uses it; empty for none.

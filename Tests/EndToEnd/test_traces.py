@@ -25,9 +25,9 @@ ATTRIBUTES = {
 
 @pytest.fixture(scope="module")
 def traced():
-    """A stack that sends its traces to a collector."""
+    """A stack that sends its traces to a collector, with identity in each request."""
     with running_collector() as (collector, port), new_stack(
-            VESTIBULE_LOG_LEVEL="trace", OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
+            VESTIBULE_GATEWAY_CHECK="row", VESTIBULE_LOG_LEVEL="trace", OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
             OTEL_EXPORTER_OTLP_HEADERS=f"api-key={API_KEY.replace(' ', '%20')}", OTEL_BSP_SCHEDULE_DELAY="50",
             OTEL_EXPORTER_OTLP_COMPRESSION="gzip", OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=test") as stack:
         stack.confidential.add(API_KEY)
@@ -204,7 +204,7 @@ def test_a_bad_collector_loses_spans_and_delays_no_calls(hangs):
     with running_collector(hangs=True) as (_, slow):
         port = slow if hangs else free_ports(1)[0]
         with new_stack(
-                OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_BSP_MAX_QUEUE_SIZE="20",
+                VESTIBULE_GATEWAY_CHECK="row", OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_BSP_MAX_QUEUE_SIZE="20",
                 OTEL_BSP_MAX_EXPORT_BATCH_SIZE="10", OTEL_BSP_SCHEDULE_DELAY="50") as stack:
             stack.start()
             app = App(stack)

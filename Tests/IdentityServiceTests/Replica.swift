@@ -57,10 +57,12 @@ struct Replica {
     /// Watches until the body returns false; the body gets each message.
     func watch(
         from position: [UInt8] = [],
+        heartbeatMilliseconds: Int64 = 0,
         _ enough: @escaping @Sendable (IdentityV1.WatchRevocationsResponse) async throws -> Bool
     ) async throws {
         var request = IdentityV1.WatchRevocationsRequest()
         request.position = .init(position)
+        request.heartbeatMilliseconds = heartbeatMilliseconds
         try await client.watchRevocations(request, options: CallOptions(timeout: .seconds(60))) { messages in
             for try await message in messages {
                 if try await !enough(message) { return }

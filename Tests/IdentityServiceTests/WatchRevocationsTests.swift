@@ -163,6 +163,41 @@ struct WatchRevocationsTests {
         }
     }
 
+    @Test(
+        arguments: [(0, 1_000), (-5, 1_000), (1, 100), (250, 250), (5_000, 1_000), (.max, 1_000)] as [(Int64, Int64)]
+    )
+    func `A watcher gets the heartbeat that it asks for, within bounds`(asked: Int64, heartbeat: Int64) async throws {
+        try await TestService.run { service in
+            try await Replica.run(of: service) { replica in
+                try await replica.watch(heartbeatMilliseconds: asked) { message in
+                    #expect(message.heartbeatMilliseconds == heartbeat)
+                    return false
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A gateway hears by which key proofs are made, once`(isGateway: Bool) async throws {
+        let gateways: CallerTrust = isGateway ? .everybody : .named(["spiffe://example/gateway"])
+        try await TestService.run(gateways: gateways) { service in
+            var limits = RevocationHub.Limits()
+            limits.pollInterval = .milliseconds(10)
+            limits.heartbeat = .milliseconds(20)
+            try await Replica.run(of: service, limits: limits) { replica in
+                let ids = Mutex<[[UInt8]]>([])
+                try await replica.watch { message in
+                    ids.withLock { ids in
+                        ids.append(Array(message.proofKeyID))
+                        return ids.count < 4
+                    }
+                }
+                let expected = isGateway ? replica.parts.methods.ownKeys.current.proofs.keyID : []
+                #expect(ids.withLock { $0 } == [expected, [], [], []])
+            }
+        }
+    }
+
     @Test func `A watcher that reads nothing is cut off, and another one is not`() async throws {
         try await TestService.run { service in
             try await Replica.run(of: service) { replica in

@@ -1028,6 +1028,10 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   /// What the OAuth client was granted that the token was issued to; empty for other apps.
   public var scope: String = String()
 
+  /// For how long a gateway may use this answer again for the same token, in milliseconds from its request on, while it receives
+  /// WatchRevocations without a gap and that names neither the session nor its user; 0 if it must ask each time.
+  public var goodForMilliseconds: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1079,11 +1083,17 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: the sessions are over.
+/// The sessions are over.
 public nonisolated struct Vestibule_Identity_V1_SignOutResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  /// The token's session, a UUID; empty for a token that names none.
+  public var sessionID: String = String()
+
+  /// The account's id, a UUID, if sessions of the account ended beside the token's own; else empty.
+  public var userID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1320,6 +1330,12 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderResponse: @unchecked
   public var hasCallerProofs: Bool {_storage._callerProofs != nil}
   /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
   public mutating func clearCallerProofs() {_uniqueStorage()._callerProofs = nil}
+
+  /// The caller's session, a UUID, if it ended with the link; else empty.
+  public var endedSessionID: String {
+    get {_storage._endedSessionID}
+    set {_uniqueStorage()._endedSessionID = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1600,6 +1616,9 @@ public nonisolated struct Vestibule_Identity_V1_DeleteAccountResponse: Sendable 
 
   /// When the account will be deleted, in Unix milliseconds, if its deletion is scheduled; 0 if it is deleted.
   public var deletesAtMs: Int64 = 0
+
+  /// The account's id, a UUID, if it is deleted; else empty.
+  public var userID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1903,6 +1922,9 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsRequest: Sendabl
   /// The last position received; empty the first time. The stream begins with `reset` if it can't continue from there.
   public var position: Data = Data()
 
+  /// The longest time between two messages that the caller asks for, from 100 to 1000; 0 for 1000.
+  public var heartbeatMilliseconds: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1949,6 +1971,10 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
   /// Changes of the ways to sign in to accounts since the previous message: hints, to pass on to the account's other sessions. They are
   /// not repeated to a client that reconnects, and some may be missing: ListSessions has all.
   public var accountChanges: [Vestibule_Identity_V1_AccountChange] = []
+
+  /// For gateways only: the id of the key by which this server makes proofs of callers. A gateway drops the answers that it holds when the
+  /// id is another one than before: the key of their proofs may be given up soon. Empty if unchanged.
+  public var proofKeyID: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3079,7 +3105,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0\u{3}good_for_milliseconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3093,6 +3119,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.scope) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self.goodForMilliseconds) }()
       default: break
       }
     }
@@ -3121,6 +3148,9 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if !self.scope.isEmpty {
       try visitor.visitSingularStringField(value: self.scope, fieldNumber: 6)
     }
+    if self.goodForMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.goodForMilliseconds, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3131,6 +3161,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs.proof != rhs.proof {return false}
     if lhs._callerProofs != rhs._callerProofs {return false}
     if lhs.scope != rhs.scope {return false}
+    if lhs.goodForMilliseconds != rhs.goodForMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3200,18 +3231,34 @@ nonisolated extension Vestibule_Identity_V1_SignOutRequest: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_Identity_V1_SignOutResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignOutResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 1)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_SignOutResponse, rhs: Vestibule_Identity_V1_SignOutResponse) -> Bool {
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.userID != rhs.userID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3571,12 +3618,13 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LinkProviderResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0\u{1}tokens\0\u{3}caller_proofs\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0\u{1}tokens\0\u{3}caller_proofs\0\u{3}ended_session_id\0")
 
   fileprivate class _StorageClass {
     var _account: Vestibule_Identity_V1_Account? = nil
     var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
     var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
+    var _endedSessionID: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3590,6 +3638,7 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.
       _account = source._account
       _tokens = source._tokens
       _callerProofs = source._callerProofs
+      _endedSessionID = source._endedSessionID
     }
   }
 
@@ -3611,6 +3660,7 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.
         case 1: try { try decoder.decodeSingularMessageField(value: &_storage._account) }()
         case 2: try { try decoder.decodeSingularMessageField(value: &_storage._tokens) }()
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._callerProofs) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._endedSessionID) }()
         default: break
         }
       }
@@ -3632,6 +3682,9 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.
       try { if let v = _storage._callerProofs {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
       } }()
+      if !_storage._endedSessionID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._endedSessionID, fieldNumber: 4)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3644,6 +3697,7 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.
         if _storage._account != rhs_storage._account {return false}
         if _storage._tokens != rhs_storage._tokens {return false}
         if _storage._callerProofs != rhs_storage._callerProofs {return false}
+        if _storage._endedSessionID != rhs_storage._endedSessionID {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -4130,7 +4184,7 @@ nonisolated extension Vestibule_Identity_V1_DeleteAccountRequest: SwiftProtobuf.
 
 nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeleteAccountResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0\u{3}deletes_at_ms\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0\u{3}deletes_at_ms\0\u{3}user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4140,6 +4194,7 @@ nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.deletesAtMs) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       default: break
       }
     }
@@ -4152,12 +4207,16 @@ nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf
     if self.deletesAtMs != 0 {
       try visitor.visitSingularInt64Field(value: self.deletesAtMs, fieldNumber: 2)
     }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountResponse, rhs: Vestibule_Identity_V1_DeleteAccountResponse) -> Bool {
     if lhs.consentsLeft != rhs.consentsLeft {return false}
     if lhs.deletesAtMs != rhs.deletesAtMs {return false}
+    if lhs.userID != rhs.userID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4737,7 +4796,7 @@ nonisolated extension Vestibule_Identity_V1_GetJWKSResponse: SwiftProtobuf.Messa
 
 nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}heartbeat_milliseconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4746,6 +4805,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtob
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.position) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.heartbeatMilliseconds) }()
       default: break
       }
     }
@@ -4755,11 +4815,15 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtob
     if !self.position.isEmpty {
       try visitor.visitSingularBytesField(value: self.position, fieldNumber: 1)
     }
+    if self.heartbeatMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_WatchRevocationsRequest, rhs: Vestibule_Identity_V1_WatchRevocationsRequest) -> Bool {
     if lhs.position != rhs.position {return false}
+    if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4767,7 +4831,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtob
 
 nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0\u{3}account_changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0\u{3}account_changes\0\u{3}proof_key_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4784,6 +4848,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.heartbeatMilliseconds) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.believedMilliseconds) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.accountChanges) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.proofKeyID) }()
       default: break
       }
     }
@@ -4821,6 +4886,9 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if !self.accountChanges.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.accountChanges, fieldNumber: 9)
     }
+    if !self.proofKeyID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proofKeyID, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4834,6 +4902,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.believedMilliseconds != rhs.believedMilliseconds {return false}
     if lhs.accountChanges != rhs.accountChanges {return false}
+    if lhs.proofKeyID != rhs.proofKeyID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -101,7 +101,7 @@ public enum IdentityV1 {
     /// Either token of the session to end.
     public typealias SignOutRequest = Vestibule_Identity_V1_SignOutRequest
 
-    /// Nothing: the sessions are over.
+    /// The sessions are over.
     public typealias SignOutResponse = Vestibule_Identity_V1_SignOutResponse
 
     /// Whose sessions to return.

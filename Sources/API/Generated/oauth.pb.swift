@@ -469,6 +469,9 @@ public nonisolated struct Vestibule_Identity_V1_RevokeClientTokenResponse: Senda
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   public mutating func clearFailure() {self._failure = nil}
 
+  /// The session that ended, a UUID; empty if none did.
+  public var endedSessionID: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1259,7 +1262,7 @@ nonisolated extension Vestibule_Identity_V1_RevokeClientTokenRequest: SwiftProto
 
 nonisolated extension Vestibule_Identity_V1_RevokeClientTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RevokeClientTokenResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}ended_session_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1268,6 +1271,7 @@ nonisolated extension Vestibule_Identity_V1_RevokeClientTokenResponse: SwiftProt
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.endedSessionID) }()
       default: break
       }
     }
@@ -1281,11 +1285,15 @@ nonisolated extension Vestibule_Identity_V1_RevokeClientTokenResponse: SwiftProt
     try { if let v = self._failure {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
+    if !self.endedSessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.endedSessionID, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_RevokeClientTokenResponse, rhs: Vestibule_Identity_V1_RevokeClientTokenResponse) -> Bool {
     if lhs._failure != rhs._failure {return false}
+    if lhs.endedSessionID != rhs.endedSessionID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

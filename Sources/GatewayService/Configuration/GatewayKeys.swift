@@ -85,6 +85,14 @@ enum GatewayKeys {
         default: 100,
         help: "How many requests that change something an account may make at once."
     )
+    static let check = ConfigurationKey<SessionCheck>.choice(
+        "VESTIBULE_GATEWAY_CHECK",
+        default: .stream,
+        help: """
+            How access tokens are judged. stream: by identity once a minute, and meanwhile by its answer, as long as \
+            identity's stream of ended sessions is heard in time. row: by identity with each request.
+            """
+    )
     static let watchesMax = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_WATCHES",
         in: 1...1_000_000,
@@ -164,7 +172,8 @@ enum GatewayKeys {
 
     static let all: [any AnyConfigurationKey] =
         [
-            listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
+            listen, metricsListen, requestTimeout, check, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond,
+            authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst, watchesMax,
             watchesPerAccount,
             trustedProxies, proxyProtocol, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,

@@ -24,6 +24,8 @@ struct GatewaySettings: Sendable {
     let home: DevelopmentHome?
     /// Where uploaded avatars are, and how large they may be.
     let avatars: AvatarAddress
+    /// How access tokens are judged.
+    let check: SessionCheck
     /// How many may watch their groups.
     let watchLimits: GroupWatches.Limits
 
@@ -57,6 +59,7 @@ struct GatewaySettings: Sendable {
         )
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
+        check = configuration[GatewayKeys.check]
         var watchLimits = GroupWatches.Limits()
         watchLimits.watchesMax = configuration[GatewayKeys.watchesMax]
         watchLimits.perAccountMax = configuration[GatewayKeys.watchesPerAccount]

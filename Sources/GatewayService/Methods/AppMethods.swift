@@ -17,6 +17,32 @@ struct AppMethods: Sendable {
     let avatars: AvatarAddress
     let watches: GroupWatches
 
+    /// Has identity end sessions. When it returns, this gateway lets none of them in.
+    func endSessions(_ request: IdentityV1.SignOutRequest, options: CallOptions) async throws(RPCError) {
+        let ended = try await identity.signOut(request, options: options)
+        watches.changes.note(sessions: [ended.sessionID], users: [ended.userID])
+    }
+
+    /// Has identity link a provider. When it returns, this gateway knows of the session that ended with it, and asks about the others.
+    func link(
+        _ request: IdentityV1.LinkProviderRequest,
+        options: CallOptions
+    ) async throws(RPCError) -> IdentityV1.LinkProviderResponse {
+        let linked = try await identity.linkProvider(request, options: options)
+        watches.changes.note(sessions: [linked.endedSessionID], users: [linked.account.userID])
+        return linked
+    }
+
+    /// Has identity take a provider from a user's account. When it returns, this gateway asks about the user's sessions.
+    func unlink(
+        _ request: IdentityV1.UnlinkProviderRequest,
+        of user: SignedInUser,
+        options: CallOptions
+    ) async throws(RPCError) {
+        _ = try await identity.unlinkProvider(request, options: options)
+        watches.changes.note(users: [user.userID])
+    }
+
     /// What GroupService is called with: the user's proof, and for changes the client's address, which invites limits over all
     /// replicas.
     func groupOptions(_ user: SignedInUser) -> CallOptions {

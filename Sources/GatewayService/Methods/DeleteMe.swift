@@ -11,6 +11,7 @@ extension AppMethods {
         if request.hasCredentials { call.credentials = IdentityV1.SignInRequest(request.credentials) }
         let options = authentication.callOptionsWithAddress(caller)
         let deletion = try await identity.deleteAccount(call, options: options)
+        watches.changes.note(users: [deletion.userID])
         var response = AppV1.DeleteMeResponse()
         response.consentsLeft = deletion.consentsLeft
         if deletion.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: deletion.deletesAtMs) }

@@ -7,6 +7,7 @@ extension AppMethods {
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
         call.sessionID = request.sessionID
         _ = try await identity.endSession(call, options: user.caller.callOptions())
+        watches.changes.note(sessions: [request.sessionID])
         return AppV1.EndSessionResponse()
     }
 }

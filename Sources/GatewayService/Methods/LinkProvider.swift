@@ -14,7 +14,7 @@ extension AppMethods {
         call.accessToken = try Authentication.requiredToken(caller.headers)
         call.credentials = IdentityV1.SignInRequest(request.credentials)
         let options = authentication.callOptionsWithAddress(caller)
-        let linked = try await identity.linkProvider(call, options: options)
+        let linked = try await link(call, options: options)
         var response = AppV1.LinkProviderResponse()
         response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }
         guard linked.hasTokens else { return response }

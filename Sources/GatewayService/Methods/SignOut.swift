@@ -21,7 +21,7 @@ extension AppMethods {
                 headers: [.wwwAuthenticate: Authentication.challenge]
             )
         }
-        _ = try await identity.signOut(call, options: caller.callOptions())
+        try await endSessions(call, options: caller.callOptions())
         return AppV1.SignOutResponse()
     }
 

@@ -11,7 +11,7 @@ extension AppMethods {
         var call = IdentityV1.SignOutRequest()
         call.accessToken = try Authentication.requiredToken(caller.headers)
         call.scope = request.exceptCurrent ? .others : .everywhere
-        _ = try await identity.signOut(call, options: caller.callOptions())
+        try await endSessions(call, options: caller.callOptions())
         return AppV1.SignOutEverywhereResponse()
     }
 }

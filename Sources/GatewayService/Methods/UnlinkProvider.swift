@@ -12,7 +12,7 @@ extension AppMethods {
         var call = IdentityV1.UnlinkProviderRequest()
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
         call.provider = request.provider
-        _ = try await identity.unlinkProvider(call, options: user.caller.callOptions())
+        try await unlink(call, of: user, options: user.caller.callOptions())
         return AppV1.UnlinkProviderResponse()
     }
 }

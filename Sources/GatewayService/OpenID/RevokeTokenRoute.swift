@@ -34,6 +34,7 @@ enum RevokeTokenRoute {
             } catch {
                 throw ClientForm.problem(error, mayBeRepeated: true)
             }
+            parts.methods.watches.changes.note(sessions: [revoked.endedSessionID])
             if revoked.hasFailure { return form.response(telling: revoked.failure) }
             return Response(status: .ok, headers: [.cacheControl: "no-store", .pragma: "no-cache"])
         }

@@ -19,6 +19,8 @@ package struct Authentication: Sendable {
 
     let identity: IdentityServiceClient
     let rateLimit: RateLimit
+    /// Identity's answers that are used again; nil where it is asked with each request.
+    let answers: SessionAnswers?
 
     /// The caller as the user whose live session their token belongs to, and who has not asked for too much.
     ///
@@ -74,10 +76,18 @@ package struct Authentication: Sendable {
         isChange: Bool,
         in dialect: Dialect?
     ) async throws -> IdentityV1.CheckSessionResponse {
-        var call = IdentityV1.CheckSessionRequest()
-        call.accessToken = token
-        call.dialect = dialect?.rawValue ?? ""
-        let session = try await identity.checkSession(call, options: caller.callOptions())
+        let session: IdentityV1.CheckSessionResponse
+        if let known = answers?.answer(to: token) {
+            // In all dialects the same: identity lets no answer be used again that is not.
+            session = known
+        } else {
+            let asking = answers?.ask()
+            var call = IdentityV1.CheckSessionRequest()
+            call.accessToken = token
+            call.dialect = dialect?.rawValue ?? ""
+            session = try await identity.checkSession(call, options: caller.callOptions())
+            if let asking { answers?.keep(session, to: token, asking) }
+        }
         try rateLimit.admit(account: session.userID, isChange: isChange)
         return session
     }
@@ -188,6 +198,7 @@ extension SignedInUser {
         self.init(
             caller: caller,
             isChange: isChange,
+            userID: session.userID,
             isGuest: session.proof == .guest,
             proofs: session.callerProofs
         )

@@ -63,6 +63,8 @@ struct SignedInUser: Sendable {
     let caller: Caller
     /// Whether the request changes something.
     let isChange: Bool
+    /// The account's id, a UUID.
+    let userID: String
     /// Whether the user is a guest.
     let isGuest: Bool
     /// Proof of that to the services that are called for them.

@@ -10,12 +10,20 @@ extension GroupWatches {
 
     private static let backoff = Backoff(first: .milliseconds(20), max: .seconds(1))
 
-    /// Holds the streams while there are subscribers, until the task is cancelled.
-    func run(logger: Logger) async {
+    /// Holds the streams while they are needed, until the task is cancelled.
+    ///
+    /// - Parameter answers: those that are good while it is heard which sessions end; nil where there are none.
+    func run(answers: SessionAnswers? = nil, logger: Logger) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.hold("invites", self.streamBell, logger) { try await self.holdInvites($0) } }
-            let ends = SessionEnds(watches: self)
-            group.addTask { await self.hold("identity", self.endsBell, logger) { try await ends.hold($0) } }
+            group.addTask {
+                await self.hold("invites", self.streamBell, logger, while: { self.isWatched }) {
+                    try await self.holdInvites($0)
+                }
+            }
+            let ends = SessionEnds(watches: self, answers: answers)
+            group.addTask {
+                await self.hold("identity", self.endsBell, logger, while: { ends.isNeeded }) { try await ends.hold($0) }
+            }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: self.limits.tick)
@@ -25,16 +33,17 @@ extension GroupWatches {
         }
     }
 
-    /// Holds one stream after the other while there are subscribers.
+    /// Holds one stream after the other while one is needed.
     private func hold(
         _ service: String,
         _ bell: CoalescingSignal,
         _ logger: Logger,
+        while isNeeded: () -> Bool,
         _ stream: (LastMessageTime) async throws -> Void
     ) async {
         var failures = 0
         while !Task.isCancelled {
-            if !isWatched {
+            if !isNeeded() {
                 await bell.wait(atMost: .seconds(3_600))
                 continue
             }
@@ -46,7 +55,7 @@ extension GroupWatches {
                 failures = heard.hasHeard ? 1 : failures + 1
                 if failures == 1, !Task.isCancelled {
                     logger.warning(
-                        "the stream of group events was lost",
+                        "a stream of events was lost",
                         metadata: ["service": "\(service)", "cause": "\(error)"]
                     )
                 }

@@ -43,13 +43,14 @@ final class GroupWatches: Sendable {
         var isConnected = false
         /// All messages from invites up to here are in the queues of their subscribers.
         var position: [UInt8] = []
-        var ended = EndedSessionIDs(now: .now)
         /// When identity last sent a message about ended sessions; nil while there are no subscribers.
         var heardOfEndsAt: ContinuousClock.Instant?
     }
 
     let limits: Limits
     let counts = WatchCounts()
+    /// What identity said of these sessions and users before is used no more.
+    let changes: SessionChanges
     let invites: InvitesServiceClient
     let identity: IdentityServiceClient
     private let values = Mutex(Values())
@@ -64,11 +65,13 @@ final class GroupWatches: Sendable {
         invites: InvitesServiceClient,
         identity: IdentityServiceClient,
         limits: Limits = Limits(),
+        changes: SessionChanges = SessionChanges(),
         nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
     ) {
         self.invites = invites
         self.identity = identity
         self.limits = limits
+        self.changes = changes
         self.nowSeconds = nowSeconds
     }
 
@@ -112,7 +115,7 @@ final class GroupWatches: Sendable {
         request.begin.position = .init(position ?? [])
         let (watcher, refusal) = values.withLock { values -> (GroupWatcher?, Problem?) in
             if values.isStopping { return (nil, Self.unavailable) }
-            if values.ended.contains(session.sessionID) { return (nil, WatchEnd.revoked.problem) }
+            if changes.hasEnded(session.sessionID) { return (nil, WatchEnd.revoked.problem) }
             guard values.ofAccount[session.userID, default: 0] < limits.perAccountMax else {
                 return (nil, Self.tooMany)
             }
@@ -246,10 +249,13 @@ final class GroupWatches: Sendable {
     }
 
     /// Ends the subscriptions of ended sessions, and rejects those that are just about to begin.
-    func endSessions(_ ids: [String]) {
+    ///
+    /// - Parameter changedUsers: the users whose accounts changed.
+    func endSessions(_ ids: [String], changedUsers: [String] = []) {
+        // First: a subscription that begins meanwhile is rejected, or is found below.
+        changes.note(sessions: ids, users: changedUsers)
         let watchers = values.withLock { values -> [GroupWatcher] in
             values.heardOfEndsAt = values.watchers.isEmpty ? nil : .now
-            values.ended.insert(ids, now: .now)
             return ids.flatMap { values.ofSession[$0] ?? [] }.compactMap { values.watchers[$0] }
         }
         for watcher in watchers { end(watcher, .revoked) }

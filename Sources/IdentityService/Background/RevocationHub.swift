@@ -16,11 +16,13 @@ final class RevocationHub: Sendable {
     /// The limits.
     struct Limits: Sendable {
         /// How often to look without a notification.
-        var pollInterval: Duration = .milliseconds(100)
+        var pollInterval: Duration = .milliseconds(80)
         /// How long to gather announcements before a look, and so the least time between two looks.
         var gatheringTime: Duration = .milliseconds(2)
-        /// The longest time between two messages to a watcher.
+        /// The longest time between two messages to a watcher that asks for no shorter one.
         var heartbeat: Duration = .seconds(1)
+        /// The shortest that a watcher may ask for: a little more than the time between two looks.
+        var heartbeatMin: Duration = .milliseconds(100)
         /// The maximum of concurrent watchers.
         var watchersMax = 256
         /// The maximum of one caller, by the names in its certificate or its address.
@@ -42,8 +44,6 @@ final class RevocationHub: Sendable {
         var isStopping = false
         /// The result of the last look; nil while there are no watchers, and until there was a look.
         var known: Known?
-        /// When an update was last sent to the watchers.
-        var toldAt: ContinuousClock.Instant?
         /// Since when looks fail; nil if the last one did not.
         var failingSince: ContinuousClock.Instant?
     }
@@ -95,7 +95,10 @@ final class RevocationHub: Sendable {
     }
 
     /// Adds a watcher, which gets its first update after a look. It must be passed to ``leave(_:)`` in the end.
-    func join(caller: String) throws(Refusal) -> RevocationWatcher {
+    ///
+    /// - Parameter heartbeat: the longest time between two updates that the watcher asks for; nil for the longest there is.
+    func join(caller: String, heartbeat: Duration? = nil) throws(Refusal) -> RevocationWatcher {
+        let heartbeat = min(limits.heartbeat, max(limits.heartbeatMin, heartbeat ?? limits.heartbeat))
         let (watcher, refusal) = state.withLock { state -> (RevocationWatcher?, Refusal?) in
             if state.isStopping { return (nil, .stopping) }
             let own = state.watchers.values.count { $0.caller == caller }
@@ -103,7 +106,7 @@ final class RevocationHub: Sendable {
                 return (nil, .tooMany)
             }
             state.lastNumber += 1
-            let watcher = RevocationWatcher(number: state.lastNumber, caller: caller)
+            let watcher = RevocationWatcher(number: state.lastNumber, caller: caller, heartbeat: heartbeat)
             state.watchers[watcher.number] = watcher
             // Under the lock, so that updates of later looks come after it.
             if let known = state.known { _ = watcher.put(known.news) }
@@ -225,17 +228,12 @@ final class RevocationHub: Sendable {
                 news: news
             )
             let now = ContinuousClock.now
-            // The look after this one may be that much later.
-            let isDue = state.toldAt.map { now - $0 >= limits.heartbeat / 2 } ?? true
-            guard isDue || isFirst || isMoved || !read.sessionIDs.isEmpty || !read.accountChanges.isEmpty else {
-                return []
-            }
-            state.toldAt = now
+            let isNew = isFirst || isMoved || !read.sessionIDs.isEmpty || !read.accountChanges.isEmpty
             news.sessionIDs = read.sessionIDs
             news.accountChanges = read.accountChanges
             if !isMoved { news.sessionsFromMilliseconds = nil }
             counts.countTold(read.sessionIDs.count * state.watchers.count)
-            return state.watchers.values.filter { !$0.put(news) }
+            return state.watchers.values.filter { (isNew || $0.isDue(now)) && !$0.put(news) }
         }
         for watcher in slow { end(watcher, .behind) }
     }

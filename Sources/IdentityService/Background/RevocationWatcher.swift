@@ -33,23 +33,33 @@ final class RevocationWatcher: Sendable {
     private struct State {
         var news: RevocationUpdate?
         var since: ContinuousClock.Instant?
+        /// When the last update was put.
+        var putAt: ContinuousClock.Instant?
         var end: End?
     }
 
     let number: UInt64
     /// The caller; watchers are counted for each caller.
     let caller: String
+    /// The longest time between two updates.
+    let heartbeat: Duration
     private let state = Mutex(State())
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private let ends: AsyncStream<End>
     private let endings: AsyncStream<End>.Continuation
 
-    init(number: UInt64, caller: String) {
+    init(number: UInt64, caller: String, heartbeat: Duration) {
         self.number = number
         self.caller = caller
+        self.heartbeat = heartbeat
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (ends, endings) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Whether an update without news is due: the look after this one may be half of the time later.
+    func isDue(_ now: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in state.putAt.map { now - $0 >= heartbeat / 2 } ?? true }
     }
 
     /// Adds an update. Returns false if the watcher is too far behind to take it.
@@ -57,6 +67,7 @@ final class RevocationWatcher: Sendable {
         let now = ContinuousClock.now
         let fits = state.withLock { state in
             if state.end != nil { return true }
+            state.putAt = now
             guard var news = state.news else {
                 guard more.sessionIDs.count <= Self.sessionsMax else { return false }
                 state.news = more

@@ -3,6 +3,7 @@ import IdentityDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension IdentityMethods {
     /// Tells whose session an access token or a single token belongs to, and gives a gateway proofs of that. What a token says
@@ -51,6 +52,13 @@ extension IdentityMethods {
                 )
                 state = alive.state
                 try state.checkProof(in: request.dialect)
+                if response.hasCallerProofs {
+                    let renewal = CallerProof.renewedAtMilliseconds(madeAtMilliseconds: now)
+                    response.goodForMilliseconds = state.goodForMilliseconds(
+                        nowMilliseconds: now,
+                        untilMilliseconds: min(renewal, claims.expiresAtSeconds * 1000)
+                    )
+                }
                 if let number = claims.number, alive.received.use(of: number) != .known { acknowledge(claims) }
             }
             response.proof = IdentityV1.Proof(state.proof)

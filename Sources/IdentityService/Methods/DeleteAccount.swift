@@ -18,8 +18,11 @@ extension IdentityMethods {
             } catch {
                 // The same call may have deleted it before, or at any moment of this one: then session, identity and credentials are
                 // gone.
-                guard let closing = try await deletion(of: request.accessToken, context) else { throw error }
-                return .init(closing)
+                let session = try? session(of: .accessToken(request.accessToken), mustBeCurrent: true)
+                guard let userID = session?.userID,
+                    let closing = try await store.deletion(of: userID, deadline: context.deadline)
+                else { throw error }
+                return .init(closing, of: userID)
             }
         }
     }
@@ -30,11 +33,14 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.DeleteAccountResponse {
         let owner = try await owner(request.accessToken, context)
         if request.hasCredentials {
-            return .init(try await delete(owner, by: request.credentials, context))
+            return .init(try await delete(owner, by: request.credentials, context), of: owner.userID)
         }
         do {
             let session = DeletingSession(sessionID: owner.sessionID, credentials: nil)
-            return .init(try await close(owner.userID, why: .deleted, ground: .session(session), context))
+            return .init(
+                try await close(owner.userID, why: .deleted, ground: .session(session), context),
+                of: owner.userID
+            )
         } catch IdentityError.proofRequired {
             let scheduled = try await store.scheduleDeletion(
                 of: owner.userID,
@@ -121,19 +127,12 @@ extension IdentityMethods {
             throw IdentityError.signIn(.codeSpent)
         }
     }
-
-    /// What the deletion of a token's account came to; nil if the token is not ours, or not of this time, or its account was not
-    /// deleted.
-    private func deletion(of accessToken: String, _ context: ServerContext) async throws -> AccountClosing? {
-        let session = try? session(of: .accessToken(accessToken), mustBeCurrent: true)
-        guard let userID = session?.userID else { return nil }
-        return try await store.deletion(of: userID, deadline: context.deadline)
-    }
 }
 
 extension IdentityV1.DeleteAccountResponse {
-    fileprivate init(_ closing: AccountClosing) {
+    fileprivate init(_ closing: AccountClosing, of userID: UserID?) {
         self.init()
+        self.userID = userID?.description ?? ""
         consentsLeft = closing.consentsLeft
     }
 }

@@ -35,10 +35,18 @@ extension IdentityMethods {
         of owner: (userID: UserID, sessionID: SessionID, isGuest: Bool),
         _ context: ServerContext
     ) async throws -> IdentityV1.LinkProviderResponse {
-        if owner.isGuest { return try await linkGuest(request.credentials, to: owner, context) }
-        let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
-        let linked = try await link(request, to: session, context)
-        return try await response(linked.userID, linked.session, request.credentials, context)
+        var response: IdentityV1.LinkProviderResponse
+        var hasEnded = owner.isGuest
+        if owner.isGuest {
+            response = try await linkGuest(request.credentials, to: owner, context)
+        } else {
+            let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
+            let linked = try await link(request, to: session, context)
+            response = try await self.response(linked.userID, linked.session, request.credentials, context)
+            hasEnded = linked.userID != owner.userID
+        }
+        if hasEnded { response.endedSessionID = owner.sessionID.description }
+        return response
     }
 
     /// The account of a link as it is then, and the tokens of a session to go on with.

@@ -23,7 +23,10 @@ extension OAuthMethods {
                         nowMilliseconds: identity.clock.nowMilliseconds,
                         deadline: context.deadline
                     )
-                    if isEnded { identity.revocations.announce() }
+                    if isEnded {
+                        identity.revocations.announce()
+                        response.endedSessionID = session.sessionID.description
+                    }
                 }
             } catch let failure as OAuthFailure {
                 response.failure = .init(failure)

@@ -15,6 +15,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse {
         try await context.answer {
+            var response = IdentityV1.SignOutResponse()
             guard let token = request.token else { throw IdentityError.tokenMissing }
             switch request.scope {
             case .unspecified:
@@ -25,20 +26,24 @@ extension IdentityMethods {
                         deadline: context.deadline
                     )
                     revocations.announce()
+                    response.sessionID = session.sessionID.description
                 }
             case .everywhere, .others:
+                let session = try session(of: token, mustBeCurrent: true)
                 let verdict = try await store.signOutAll(
-                    of: session(of: token, mustBeCurrent: true),
+                    of: session,
                     keepsOwn: request.scope == .others,
                     nowMilliseconds: clock.nowMilliseconds,
                     deadline: context.deadline
                 )
                 if let fault = verdict.fault { throw fault }
                 revocations.announce()
+                response.userID = session.userID?.description ?? ""
+                if request.scope == .everywhere { response.sessionID = session.sessionID.description }
             case .UNRECOGNIZED:
                 throw IdentityError.scopeUnknown
             }
-            return IdentityV1.SignOutResponse()
+            return response
         }
     }
 

@@ -12,11 +12,12 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws {
         try await context.answer {
-            let watcher = try join(context.peer)
+            let watcher = try join(context.peer, request.heartbeatMilliseconds)
             defer { revocations.leave(watcher) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 defer { group.cancelAll() }
-                group.addTask { try await tell(watcher, from: request.position, responses) }
+                let isGateway = gateways.believes(context.peer.certificateNames)
+                group.addTask { try await tell(watcher, from: request.position, isGateway: isGateway, responses) }
                 // Cuts off a caller who takes nothing, too.
                 group.addTask {
                     if let end = await watcher.ended() { throw RPCError(end) }
@@ -29,12 +30,13 @@ extension IdentityMethods {
         }
     }
 
-    private func join(_ peer: PeerInfo) throws(RPCError) -> RevocationWatcher {
+    private func join(_ peer: PeerInfo, _ heartbeatMilliseconds: Int64) throws(RPCError) -> RevocationWatcher {
         // Without a certificate by address, less the port.
         let address = peer.address.lastIndex(of: ":").map { String(peer.address[..<$0]) } ?? peer.address
         do {
             return try revocations.join(
-                caller: peer.certificateNames.isEmpty ? address : peer.certificateNames.joined(separator: " ")
+                caller: peer.certificateNames.isEmpty ? address : peer.certificateNames.joined(separator: " "),
+                heartbeat: heartbeatMilliseconds > 0 ? .milliseconds(min(heartbeatMilliseconds, 60_000)) : nil
             )
         } catch {
             switch error {
@@ -47,17 +49,38 @@ extension IdentityMethods {
     private func tell(
         _ watcher: RevocationWatcher,
         from position: some Collection<UInt8> & Sendable,
+        isGateway: Bool,
         _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
     ) async throws {
+        var proofKey = ProofKeyNews(isGateway: isGateway)
         // After a look, what is not read here is sent by a later one. What this update holds is read as well.
         guard await watcher.next() != nil else { return }
-        try await tellEarlier(from: opened(position), responses)
+        try await tellEarlier(
+            from: opened(position),
+            heartbeat: watcher.heartbeat,
+            proofKeyID: proofKey.next(ownKeys.current.proofs),
+            responses
+        )
         while let news = await watcher.next() {
             var message = IdentityV1.WatchRevocationsResponse()
             message.add(news.sessionIDs, sessionsFromMilliseconds: news.sessionsFromMilliseconds)
             message.accountChanges = news.accountChanges.map { IdentityV1.AccountChange($0) }
+            message.proofKeyID = .init(proofKey.next(ownKeys.current.proofs))
             message.finish(sealed(news.position), toldAtMilliseconds: news.toldAtMilliseconds)
             try await responses.write(message)
+        }
+    }
+
+    /// Whether the key of proofs is another one than in the message before.
+    private struct ProofKeyNews {
+        let isGateway: Bool
+        var last: [UInt8] = []
+
+        /// The key's id if it has to be sent, else nothing.
+        mutating func next(_ mint: CallerProofMint) -> [UInt8] {
+            guard isGateway, mint.keyID != last else { return [] }
+            last = mint.keyID
+            return last
         }
     }
 
@@ -74,6 +97,8 @@ extension IdentityMethods {
     /// the look after it.
     private func tellEarlier(
         from position: RevocationPosition?,
+        heartbeat: Duration,
+        proofKeyID: [UInt8],
         _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
     ) async throws {
         let now = clock.nowMilliseconds
@@ -94,7 +119,8 @@ extension IdentityMethods {
         )
         var message = IdentityV1.WatchRevocationsResponse()
         message.reset = isReset
-        message.heartbeatMilliseconds = Int64(limits.heartbeat / .milliseconds(1))
+        message.proofKeyID = .init(proofKeyID)
+        message.heartbeatMilliseconds = Int64(heartbeat / .milliseconds(1))
         message.believedMilliseconds = IdentityStore.tokensBelievedMilliseconds
         message.add(read.sessionIDs, sessionsFromMilliseconds: read.sessionsFromMilliseconds)
         while let last = read.last, read.sessionIDs.count >= size {

@@ -23,6 +23,9 @@ struct CallerProofMint: Sendable {
         (self.identity, self.profile, self.invites) = (identity, profile, invites)
     }
 
+    /// The id of the key that makes proofs. It stands in each proof and is no secret.
+    var keyID: [UInt8] { identity.id }
+
     /// A person's proofs, one for each service.
     ///
     /// - Parameters:

@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import JOSE
 import Models
 import RPCTransport
 import ServiceModels

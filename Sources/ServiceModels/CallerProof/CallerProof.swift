@@ -52,6 +52,11 @@ public struct CallerProof: Sendable, Hashable {
         UInt32(clamping: (milliseconds / 1_000 - 30) / 60)
     }
 
+    /// When proofs that are made now are renewed, in Unix milliseconds: when the minute of new ones is another one.
+    public static func renewedAtMilliseconds(madeAtMilliseconds milliseconds: Int64) -> Int64 {
+        (Int64(minute(madeAtMilliseconds: milliseconds)) + 1) * 60_000 + 30_000
+    }
+
     /// The proof to the service with this key.
     public func text(under key: CallerProofKey, for service: String) -> String {
         var bytes: [UInt8] = []

@@ -129,14 +129,4 @@ struct GroupWatcherTests {
         watcher.tick(.now + GroupWatcher.endLimit * 2, heartbeat: .seconds(1), position: [1])
         await #expect(throws: WatchEnd.revoked) { try await task.value }
     }
-
-    @Test func `Recently ended sessions are remembered for a while`() {
-        let start = ContinuousClock.now
-        var ended = EndedSessionIDs(now: start)
-        ended.insert(["a"], now: start)
-        ended.insert(["b"], now: start + EndedSessionIDs.kept)
-        #expect(ended.contains("a") && ended.contains("b"))
-        ended.insert(["c"], now: start + EndedSessionIDs.kept * 2)
-        #expect(!ended.contains("a") && ended.contains("b") && ended.contains("c"))
-    }
 }

@@ -120,7 +120,7 @@ struct AccountChangeTests {
     }
 
     @Test func `Changes beyond a stream's limit are dropped, and ends of sessions are not`() async throws {
-        let watcher = RevocationWatcher(number: 1, caller: "c")
+        let watcher = RevocationWatcher(number: 1, caller: "c", heartbeat: .seconds(1))
         let change = AccountChange(
             userID: UserID(high: 1, low: 1),
             kind: .providerLinked,

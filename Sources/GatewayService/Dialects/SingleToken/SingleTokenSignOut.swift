@@ -20,7 +20,7 @@ enum SingleTokenSignOut {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
             call.accessToken = try Authentication.requiredToken(request.headers)
-            _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
+            try await parts.methods.endSessions(call, options: context.callOptions())
             return .json(["success": true])
         }
     }

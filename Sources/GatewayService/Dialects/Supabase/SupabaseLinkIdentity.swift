@@ -22,7 +22,7 @@ enum SupabaseLinkIdentity {
         call.credentials = credentials
         call.opensSession = true
         let options = parts.authentication.callOptionsWithAddress(.route(request, context))
-        let linked = try await parts.backends.identity.linkProvider(call, options: options)
+        let linked = try await parts.methods.link(call, options: options)
         return (linked.tokens, linked.callerProofs)
     }
 
@@ -48,7 +48,7 @@ enum SupabaseLinkIdentity {
         call.credentials.codeVerifier = verifier
         call.opensSession = true
         let options = parts.authentication.callOptionsWithAddress(.route(request, context))
-        let linked = try await parts.backends.identity.linkProvider(call, options: options)
+        let linked = try await parts.methods.link(call, options: options)
         return (linked.tokens, linked.callerProofs)
     }
 }

@@ -31,7 +31,7 @@ enum SupabaseLogout {
                 throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The scope is local, global or others.")
             }
             call.scope = scope
-            _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
+            try await parts.methods.endSessions(call, options: context.callOptions())
             return Response(status: .noContent)
         }
     }

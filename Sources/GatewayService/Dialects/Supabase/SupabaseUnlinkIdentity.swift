@@ -30,7 +30,7 @@ enum SupabaseUnlinkIdentity {
             var call = IdentityV1.UnlinkProviderRequest()
             call.accessToken = try Authentication.requiredToken(request.headers)
             call.provider = identity.provider
-            _ = try await parts.backends.identity.unlinkProvider(call, options: context.callOptions())
+            try await parts.methods.unlink(call, of: user, options: context.callOptions())
             return .json([:])
         }
     }
