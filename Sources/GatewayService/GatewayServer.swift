@@ -88,7 +88,13 @@ public struct GatewayServer: ProgramServer {
         reloads: AsyncStream<Void>?,
         onListening: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
-        let answers = settings.check == .stream ? SessionAnswers(changes: SessionChanges(), group: group) : nil
+        let answers =
+            settings.check == .stream
+            ? SessionAnswers(
+                changes: SessionChanges(),
+                group: group,
+                outageGrace: settings.outageGrace
+            ) : nil
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,

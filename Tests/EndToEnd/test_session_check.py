@@ -1,6 +1,8 @@
 """A gateway judges most requests by what identity said of their token within the last minute. Whatever ends a session, or
 says more of it, holds nevertheless: at once where this gateway did it, and as soon as it is heard where others did."""
 
+import contextlib
+import subprocess
 import time
 
 import pytest
@@ -11,7 +13,7 @@ from guests import new_guest
 from metrics import Metrics
 from other_gateway import another_gateway
 from parts import BACK_SECONDS, Parts
-from stack import new_stack
+from stack import clean_environment, new_stack, program
 from test_end_sessions import sessions_end
 from test_operators import done
 
@@ -194,6 +196,55 @@ def test_without_identity_nobody_gets_in():
             assert app.get("/me").status in (503, 504)
         process_table.wait_until(lambda: app.get("/me").status == 200, BACK_SECONDS, "identity to be back")
         stack.expect_no_confidences()
+
+
+def test_with_a_grace_what_is_known_may_read_without_identity():
+    with new_stack(VESTIBULE_GATEWAY_OUTAGE_GRACE="20s") as stack:
+        parts = Parts(stack)
+        parts.expect_back()
+        app, stranger = App(stack), App(stack)
+        for each in (app, stranger):
+            each.sign_in()
+        app.complete()
+        until_remembered(app)
+        answer = app.get("/me").expect(200)
+        for away in (parts.frozen("identity"), killed(parts, "identity")):
+            with away:
+                time.sleep(NEWS_SECONDS)
+                read = app.get("/me")
+                assert read.json == answer and 1 <= int(read.headers["Vestibule-Outage-Grace"]) <= 20, read
+                app.get("/groups").expect(200)
+                # Nothing else, and nobody who is not known.
+                for refused in (
+                        app.save(display_name="Another"), app.post("/groups", {"name": "Another"}),
+                        app.get("/auth/sessions"), app.gateway.send("DELETE", "/me", token=app.access_token), stranger.get("/me")):
+                    assert refused.status in (503, 504) and "Vestibule-Outage-Grace" not in refused.headers, refused
+                metrics = Metrics(stack.metrics_addresses["gateway"])
+                assert metrics.sum("vestibule_gateway_session_checks_total", by="grace") > 0
+            parts.expect_back()
+            process_table.wait_until(lambda: is_current(stack), BACK_SECONDS, "the stream")
+            assert "Vestibule-Outage-Grace" not in app.get("/me").headers
+            until_remembered(app)
+        with killed(parts, "identity"):
+            process_table.wait_until(lambda: app.get("/me").status == 503, 30, "the grace to be over")
+        parts.expect_back()
+        stack.expect_no_confidences()
+
+
+@contextlib.contextmanager
+def killed(parts, name):
+    """A part that is gone."""
+    parts.kill(name)
+    yield
+    parts.start(name)
+
+
+def test_a_grace_needs_answers():
+    told = subprocess.run(
+        [program("gateway"), "check"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+        env=clean_environment() | {"VESTIBULE_GATEWAY_OUTAGE_GRACE": "1s", "VESTIBULE_GATEWAY_CHECK": "row"})
+    assert told.returncode == 1
+    assert "VESTIBULE_GATEWAY_OUTAGE_GRACE needs VESTIBULE_GATEWAY_CHECK=stream" in told.stdout + told.stderr
 
 
 def test_by_row_identity_is_asked_each_time():

@@ -46,7 +46,13 @@ struct AppMethod: Sendable {
         addRPC = { router, calls in
             router.unary(descriptor, request: Request.self, response: Response.self) { request, context in
                 try await calls.answer(context) { caller in
-                    try await answer(request, try await authentication.user(caller, isChange: isChange))
+                    let user = try await authentication.userOrReader(caller, isChange: isChange)
+                    if let outage = user.outage, case .rpc(let call) = caller {
+                        context.setTrailingMetadata(
+                            Metadata([AppCalls.requestIDKey: call.requestID, OutageAnswer.metadataKey: outage.seconds])
+                        )
+                    }
+                    return try await answer(request, user)
                 }
             }
         }

@@ -65,8 +65,10 @@ struct AppRoute: Sendable {
             switch method.answer {
             case .user(let answer):
                 // Before anything of the request is looked at.
-                let user = try await authentication.user(.route(request, context), isChange: described.changes)
-                return response(try await answer(try await message(request, context), user))
+                let user = try await authentication.userOrReader(.route(request, context), isChange: described.changes)
+                var response = response(try await answer(try await message(request, context), user))
+                if let outage = user.outage { response.headers[.outageGrace] = outage.seconds }
+                return response
             case .anyone(let answer):
                 if described.options.caller == .unspecified {
                     _ = try Authentication.requiredToken(request.headers)

@@ -93,6 +93,15 @@ enum GatewayKeys {
             identity's stream of ended sessions is heard in time. row: by identity with each request.
             """
     )
+    static let outageGrace = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_OUTAGE_GRACE",
+        in: .zero ... .seconds(60),
+        default: .zero,
+        help: """
+            How long access tokens that identity judged a moment ago may still read, and nothing else, while identity does not \
+            respond; 0s for not at all. A session that ends elsewhere meanwhile goes on reading.
+            """
+    )
     static let watchesMax = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_WATCHES",
         in: 1...1_000_000,
@@ -172,7 +181,8 @@ enum GatewayKeys {
 
     static let all: [any AnyConfigurationKey] =
         [
-            listen, metricsListen, requestTimeout, check, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond,
+            listen, metricsListen, requestTimeout, check, outageGrace, bodyBytesMax, connectionsMax, idleTimeout,
+            authPerSecond,
             authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst, watchesMax,
             watchesPerAccount,

@@ -26,6 +26,8 @@ struct GatewaySettings: Sendable {
     let avatars: AvatarAddress
     /// How access tokens are judged.
     let check: SessionCheck
+    /// For how long reads go on while identity doesn't respond.
+    let outageGrace: Duration
     /// How many may watch their groups.
     let watchLimits: GroupWatches.Limits
 
@@ -60,6 +62,7 @@ struct GatewaySettings: Sendable {
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
         check = configuration[GatewayKeys.check]
+        outageGrace = configuration[GatewayKeys.outageGrace]
         var watchLimits = GroupWatches.Limits()
         watchLimits.watchesMax = configuration[GatewayKeys.watchesMax]
         watchLimits.perAccountMax = configuration[GatewayKeys.watchesPerAccount]
@@ -112,9 +115,18 @@ struct GatewaySettings: Sendable {
 
     private static func faults(_ configuration: Configuration) -> [ConfigurationError] {
         let replaced = GatewayKeys.replacedProxyCount
-        let others =
+        var others =
             GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration)
             + TraceKeys.faults(configuration) + DialectSettings.faults(configuration)
+        let grace = GatewayKeys.outageGrace
+        if configuration[grace] > .zero, configuration[GatewayKeys.check] == .row {
+            others.append(
+                ConfigurationError(
+                    key: grace.name,
+                    problem: "needs \(GatewayKeys.check.name)=stream: by row no answer is there to go by"
+                )
+            )
+        }
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationError(
             key: replaced,

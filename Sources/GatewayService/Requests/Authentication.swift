@@ -33,6 +33,25 @@ package struct Authentication: Sendable {
         return SignedInUser(caller: caller, isChange: isChange, session)
     }
 
+    /// As ``user(_:isChange:in:)``; a read that needs nothing of identity may go by an earlier answer while identity doesn't respond, where
+    /// `VESTIBULE_GATEWAY_OUTAGE_GRACE` allows that.
+    func userOrReader(_ caller: Caller, isChange: Bool) async throws -> SignedInUser {
+        guard !isChange, let answers, answers.outageGrace > .zero else {
+            return try await user(caller, isChange: isChange)
+        }
+        let token = try Self.requiredToken(caller.headers)
+        let kept = await answers.answerInOutage(to: token, nowSeconds: WatchClock.nowSeconds)
+        guard let kept else { return try await user(caller, isChange: isChange) }
+        do {
+            let session = try await session(token, caller, isChange: false, in: nil, limit: OutageAnswer.checkLimit)
+            return SignedInUser(caller: caller, isChange: false, session)
+        } catch let error as RPCError where OutageAnswer.isDue(after: error) {
+            try rateLimit.admit(account: kept.response.userID, isChange: false)
+            answers.countOutageAnswer()
+            return SignedInUser(caller: caller, isChange: false, kept.response, outage: kept)
+        }
+    }
+
     /// As ``user(_:isChange:in:)``, of somebody who wants to watch.
     func watching(_ caller: Caller) async throws -> (session: WatchingSession, proofs: IdentityV1.CallerProofs) {
         let session = try await session(caller, isChange: false, in: nil)
@@ -74,7 +93,8 @@ package struct Authentication: Sendable {
         _ token: String,
         _ caller: Caller,
         isChange: Bool,
-        in dialect: Dialect?
+        in dialect: Dialect?,
+        limit: Duration? = nil
     ) async throws -> IdentityV1.CheckSessionResponse {
         let session: IdentityV1.CheckSessionResponse
         if let known = answers?.answer(to: token) {
@@ -85,7 +105,7 @@ package struct Authentication: Sendable {
             var call = IdentityV1.CheckSessionRequest()
             call.accessToken = token
             call.dialect = dialect?.rawValue ?? ""
-            session = try await identity.checkSession(call, options: caller.callOptions())
+            session = try await identity.checkSession(call, options: caller.callOptions(limit: limit))
             if let asking { answers?.keep(session, to: token, asking) }
         }
         try rateLimit.admit(account: session.userID, isChange: isChange)
@@ -194,13 +214,19 @@ package struct Authentication: Sendable {
 
 extension SignedInUser {
     /// The user of a live session.
-    fileprivate init(caller: Caller, isChange: Bool, _ session: IdentityV1.CheckSessionResponse) {
+    fileprivate init(
+        caller: Caller,
+        isChange: Bool,
+        _ session: IdentityV1.CheckSessionResponse,
+        outage: OutageAnswer? = nil
+    ) {
         self.init(
             caller: caller,
             isChange: isChange,
             userID: session.userID,
             isGuest: session.proof == .guest,
-            proofs: session.callerProofs
+            proofs: session.callerProofs,
+            outage: outage
         )
     }
 }

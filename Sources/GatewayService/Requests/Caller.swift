@@ -69,6 +69,8 @@ struct SignedInUser: Sendable {
     let isGuest: Bool
     /// Proof of that to the services that are called for them.
     let proofs: IdentityV1.CallerProofs
+    /// The answer that the user was let in by while identity didn't respond; nil otherwise.
+    let outage: OutageAnswer?
 }
 
 extension CallOptions {

@@ -41,6 +41,8 @@ final class SessionAnswers: Sendable {
     }
 
     let changes: SessionChanges
+    /// For how long after the last news answers may be used while identity doesn't respond; zero for not at all.
+    let outageGrace: Duration
     private let group: EventLoopGroup
     private let boxes: [LoopBound<Box>]
     private let start = ContinuousClock.now
@@ -51,12 +53,13 @@ final class SessionAnswers: Sendable {
         help:
             "Access tokens that were judged, by who judged: identity, or the gateway by an answer that identity gave within the last minute.",
         labels: ["by"],
-        values: [["identity"], ["answer"]]
+        values: [["identity"], ["answer"], ["grace"]]
     )
 
     /// No answers yet.
-    init(changes: SessionChanges, group: EventLoopGroup) {
+    init(changes: SessionChanges, group: EventLoopGroup, outageGrace: Duration = .zero) {
         self.changes = changes
+        self.outageGrace = outageGrace
         self.group = group
         boxes = group.loops.map { LoopBound(Box(), loop: $0) }
     }
@@ -100,6 +103,31 @@ final class SessionAnswers: Sendable {
         let goodFor = min(Self.goodForMax, .milliseconds(min(response.goodForMilliseconds, 86_400_000)))
         box.answers.insert(Answer(response, goodUntil: asking.at + goodFor, number: asking.number), for: token)
     }
+
+    /// An answer to use for a read while identity doesn't respond, whichever loop has it, and the time since the news were last current. Nil if
+    /// the grace is over or off, the token has expired, or its session is known to have ended.
+    ///
+    /// The answer may be older than identity allowed. Services take the proofs in it for another minute at most.
+    func answerInOutage(to token: String, nowSeconds: Int64) async -> OutageAnswer? {
+        let age = ContinuousClock.now - start - .nanoseconds(currentUntil.load(ordering: .acquiring))
+        guard outageGrace > .zero, .zero < age, age <= outageGrace else { return nil }
+        for loop in group.loops {
+            let kept = await Task(executorPreference: loop) { self.kept(token) }.value
+            if let kept, nowSeconds < kept.expiresAtSeconds { return OutageAnswer(response: kept, age: age) }
+        }
+        return nil
+    }
+
+    private func kept(_ token: String) -> IdentityV1.CheckSessionResponse? {
+        guard let answer = box?.answers.value(of: token),
+            changes.number(ifUnchanged: answer.response.sessionID, of: answer.response.userID, since: answer.number)
+                != nil
+        else { return nil }
+        return answer.response
+    }
+
+    /// Counts the use of an answer in an outage.
+    func countOutageAnswer() { checks[2].add() }
 
     /// The news up to now are known, but for those of the last `age`.
     func heard(at now: ContinuousClock.Instant, age: Duration) {

@@ -12,9 +12,12 @@ struct SessionAnswersTests {
     }
 
     /// Runs a test on a loop of two, with answers that hear in time which sessions end.
-    private func run(_ body: @escaping @Sendable (SessionAnswers, EventLoopGroup) async throws -> Void) async throws {
+    private func run(
+        outageGrace: Duration = .zero,
+        _ body: @escaping @Sendable (SessionAnswers, EventLoopGroup) async throws -> Void
+    ) async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
-        let answers = SessionAnswers(changes: SessionChanges(), group: group)
+        let answers = SessionAnswers(changes: SessionChanges(), group: group, outageGrace: outageGrace)
         // Hours before it is too old: nothing here waits.
         answers.heard(at: .now + .seconds(36_000), age: .zero)
         let result = await Task(executorPreference: group.loops[0]) { try await body(answers, group) }.result
@@ -98,6 +101,45 @@ struct SessionAnswersTests {
             #expect(answers.answer(to: "t") != nil)
             answers.changes.note(users: ["u"])
             #expect(answers.answer(to: "t") == nil)
+        }
+    }
+
+    @Test func `In an outage an answer is used for the grace, whichever loop has it`() async throws {
+        try await run(outageGrace: .seconds(30)) { answers, group in
+            var response = Self.response
+            response.expiresAtSeconds = 1_000
+            let kept = response
+            await Task(executorPreference: group.loops[1]) { answers.keep(kept, to: "t", answers.ask()) }.value
+            func outage(_ age: Duration, nowSeconds: Int64 = 999, _ token: String = "t") async -> OutageAnswer? {
+                answers.heard(at: .now, age: SessionAnswers.newsAgeMax + age)
+                return await answers.answerInOutage(to: token, nowSeconds: nowSeconds)
+            }
+            answers.heard(at: .now + .seconds(3_600), age: .zero)
+            let none = await answers.answerInOutage(to: "t", nowSeconds: 999)
+            #expect(none == nil, "there is no outage")
+            let found = await outage(.seconds(3))
+            let answer = try #require(found)
+            #expect(answer.response == kept && answer.age >= .seconds(3) && (Int(answer.seconds) ?? 0) >= 4)
+            for refused in [
+                await outage(.seconds(31)), await outage(.seconds(3), nowSeconds: 1_000),
+                await outage(.seconds(3), "t2"),
+            ] {
+                #expect(refused == nil, "the grace is over, the token has expired, or is another one")
+            }
+            answers.changes.note(sessions: ["s"])
+            let ended = await outage(.seconds(3))
+            #expect(ended == nil, "the session has ended")
+        }
+    }
+
+    @Test func `Without grace no answer is used in an outage`() async throws {
+        try await run { answers, _ in
+            var response = Self.response
+            response.expiresAtSeconds = 1_000
+            answers.keep(response, to: "t", answers.ask())
+            answers.heard(at: .now, age: .seconds(1))
+            let none = await answers.answerInOutage(to: "t", nowSeconds: 0)
+            #expect(none == nil)
         }
     }
 
