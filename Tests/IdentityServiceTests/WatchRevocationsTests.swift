@@ -178,7 +178,7 @@ struct WatchRevocationsTests {
     }
 
     @Test(arguments: [true, false])
-    func `A gateway hears by which key proofs are made, once`(isGateway: Bool) async throws {
+    func `A gateway hears which keys there are, once`(isGateway: Bool) async throws {
         let gateways: CallerTrust = isGateway ? .everybody : .named(["spiffe://example/gateway"])
         try await TestService.run(gateways: gateways) { service in
             var limits = RevocationHub.Limits()
@@ -188,11 +188,11 @@ struct WatchRevocationsTests {
                 let ids = Mutex<[[UInt8]]>([])
                 try await replica.watch { message in
                     ids.withLock { ids in
-                        ids.append(Array(message.proofKeyID))
+                        ids.append(Array(message.keysID))
                         return ids.count < 4
                     }
                 }
-                let expected = isGateway ? replica.parts.methods.ownKeys.current.proofs.keyID : []
+                let expected = isGateway ? replica.parts.methods.ownKeys.current.id : []
                 #expect(ids.withLock { $0 } == [expected, [], [], []])
             }
         }

@@ -564,6 +564,9 @@ public nonisolated struct Vestibule_Identity_V1_AbsorbGuestResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// The guest account's id, a UUID; empty if it was deleted or merged before.
+  public var guestUserID: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1031,6 +1034,14 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   /// For how long a gateway may use this answer again for the same token, in milliseconds from its request on, while it receives
   /// WatchRevocations without a gap and that names neither the session nor its user; 0 if it must ask each time.
   public var goodForMilliseconds: Int64 = 0
+
+  /// Which sessions counted at all when it was judged, as `sessions_from_milliseconds` of WatchRevocationsResponse; with `good_for_milliseconds`
+  /// only. An answer by an earlier time than the stream's may not be used again: another server doesn't know the later one yet.
+  public var sessionsFromMilliseconds: Int64 = 0
+
+  /// The keys by which it was judged, as `keys_id` of WatchRevocationsResponse; with `good_for_milliseconds` only. An answer by other keys than the
+  /// stream's may not be used again.
+  public var keysID: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1972,9 +1983,12 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
   /// not repeated to a client that reconnects, and some may be missing: ListSessions has all.
   public var accountChanges: [Vestibule_Identity_V1_AccountChange] = []
 
-  /// For gateways only: the id of the key by which this server makes proofs of callers. A gateway drops the answers that it holds when the
-  /// id is another one than before: the key of their proofs may be given up soon. Empty if unchanged.
-  public var proofKeyID: Data = Data()
+  /// For gateways only: an id of the keys by which this server judges tokens and makes proofs of callers. A gateway drops the answers that
+  /// it holds when the id is another one than before: a key of a token or of a proof may be gone. Empty if unchanged.
+  public var keysID: Data = Data()
+
+  /// How long before this message was sent the server read the ended sessions (`told_at_milliseconds`), by a clock that nobody sets.
+  public var ageMilliseconds: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2361,18 +2375,29 @@ nonisolated extension Vestibule_Identity_V1_AbsorbGuestRequest: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Identity_V1_AbsorbGuestResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AbsorbGuestResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}guest_user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.guestUserID) }()
+      default: break
+      }
+    }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.guestUserID.isEmpty {
+      try visitor.visitSingularStringField(value: self.guestUserID, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_AbsorbGuestResponse, rhs: Vestibule_Identity_V1_AbsorbGuestResponse) -> Bool {
+    if lhs.guestUserID != rhs.guestUserID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3105,7 +3130,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0\u{3}good_for_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0\u{3}good_for_milliseconds\0\u{3}sessions_from_milliseconds\0\u{3}keys_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3120,6 +3145,8 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 5: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.scope) }()
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.goodForMilliseconds) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.sessionsFromMilliseconds) }()
+      case 9: try { try decoder.decodeSingularBytesField(value: &self.keysID) }()
       default: break
       }
     }
@@ -3151,6 +3178,12 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if self.goodForMilliseconds != 0 {
       try visitor.visitSingularInt64Field(value: self.goodForMilliseconds, fieldNumber: 7)
     }
+    if self.sessionsFromMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.sessionsFromMilliseconds, fieldNumber: 8)
+    }
+    if !self.keysID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.keysID, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3162,6 +3195,8 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs._callerProofs != rhs._callerProofs {return false}
     if lhs.scope != rhs.scope {return false}
     if lhs.goodForMilliseconds != rhs.goodForMilliseconds {return false}
+    if lhs.sessionsFromMilliseconds != rhs.sessionsFromMilliseconds {return false}
+    if lhs.keysID != rhs.keysID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4831,7 +4866,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtob
 
 nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0\u{3}account_changes\0\u{3}proof_key_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0\u{3}account_changes\0\u{3}keys_id\0\u{3}age_milliseconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4848,7 +4883,8 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.heartbeatMilliseconds) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.believedMilliseconds) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.accountChanges) }()
-      case 10: try { try decoder.decodeSingularBytesField(value: &self.proofKeyID) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.keysID) }()
+      case 11: try { try decoder.decodeSingularInt64Field(value: &self.ageMilliseconds) }()
       default: break
       }
     }
@@ -4886,8 +4922,11 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if !self.accountChanges.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.accountChanges, fieldNumber: 9)
     }
-    if !self.proofKeyID.isEmpty {
-      try visitor.visitSingularBytesField(value: self.proofKeyID, fieldNumber: 10)
+    if !self.keysID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.keysID, fieldNumber: 10)
+    }
+    if self.ageMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.ageMilliseconds, fieldNumber: 11)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -4902,7 +4941,8 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.believedMilliseconds != rhs.believedMilliseconds {return false}
     if lhs.accountChanges != rhs.accountChanges {return false}
-    if lhs.proofKeyID != rhs.proofKeyID {return false}
+    if lhs.keysID != rhs.keysID {return false}
+    if lhs.ageMilliseconds != rhs.ageMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -524,6 +524,9 @@ public nonisolated struct Vestibule_Identity_V1_EndBrowserSessionResponse: Senda
   /// The `state` that goes with it.
   public var state: String = String()
 
+  /// The account's id, a UUID, if the session ended, and with it those that clients got by it; else empty.
+  public var userID: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1341,7 +1344,7 @@ nonisolated extension Vestibule_Identity_V1_EndBrowserSessionRequest: SwiftProto
 
 nonisolated extension Vestibule_Identity_V1_EndBrowserSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".EndBrowserSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}needs_confirmation\0\u{3}redirect_uri\0\u{1}state\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}needs_confirmation\0\u{3}redirect_uri\0\u{1}state\0\u{3}user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1353,6 +1356,7 @@ nonisolated extension Vestibule_Identity_V1_EndBrowserSessionResponse: SwiftProt
       case 2: try { try decoder.decodeSingularBoolField(value: &self.needsConfirmation) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.state) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       default: break
       }
     }
@@ -1375,6 +1379,9 @@ nonisolated extension Vestibule_Identity_V1_EndBrowserSessionResponse: SwiftProt
     if !self.state.isEmpty {
       try visitor.visitSingularStringField(value: self.state, fieldNumber: 4)
     }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1383,6 +1390,7 @@ nonisolated extension Vestibule_Identity_V1_EndBrowserSessionResponse: SwiftProt
     if lhs.needsConfirmation != rhs.needsConfirmation {return false}
     if lhs.redirectUri != rhs.redirectUri {return false}
     if lhs.state != rhs.state {return false}
+    if lhs.userID != rhs.userID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

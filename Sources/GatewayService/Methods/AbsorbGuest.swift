@@ -17,7 +17,8 @@ extension AppMethods {
             case .unspecified: .unspecified
             case .UNRECOGNIZED(let value): .UNRECOGNIZED(value)
             }
-        _ = try await identity.absorbGuest(call, options: user.caller.callOptions())
+        let absorbed = try await identity.absorbGuest(call, options: user.caller.callOptions())
+        watches.changes.note(users: [absorbed.guestUserID])
         return AppV1.AbsorbGuestResponse()
     }
 }

@@ -7,7 +7,7 @@ extension AppMethods {
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
         call.sessionID = request.sessionID
         _ = try await identity.endSession(call, options: user.caller.callOptions())
-        watches.changes.note(sessions: [request.sessionID])
+        watches.changes.note(sessions: [request.sessionID.lowercased()], users: [user.userID])
         return AppV1.EndSessionResponse()
     }
 }

@@ -58,6 +58,7 @@ enum EndBrowserSessionRoute {
                 call.browserToken = token
                 call.isConfirmed = isConfirmed
                 let ended = try await parts.oauth.endBrowserSession(call, options: parts.options(request, context))
+                parts.methods.watches.changes.note(users: [ended.userID])
                 if ended.hasFailure {
                     return Page.failure(ended.failure, in: text).response
                 }

@@ -75,8 +75,13 @@ enum UserInfoRoute {
         let people = People(identity: parts.methods.identity, profile: parts.methods.profile)
         let options = granted.user.caller.callOptions()
         var claims: JSONObject = ["sub": .string(granted.userID)]
-        if !granted.scopes.isDisjoint(with: ["profile", "phone"]) {
-            let profile = try await people.profile(granted.user.proofs, options)
+        let proofs = granted.user.proofs
+        let needsProfile = !granted.scopes.isDisjoint(with: ["profile", "phone"])
+        let needsAccount = granted.scopes.contains("email")
+        // Both at once.
+        async let foundProfile = needsProfile ? people.profile(proofs, options) : nil
+        async let foundAccount = needsAccount ? people.account(proofs, options) : nil
+        if let profile = try await foundProfile {
             if granted.scopes.contains("profile") {
                 claims.add("name", profile.displayName)
                 claims.add("preferred_username", profile.username)
@@ -89,10 +94,11 @@ enum UserInfoRoute {
         }
         // Until the user has chosen a name, the one that the provider gave, as in the ID token.
         let lacksName = granted.scopes.contains("profile") && claims["name"] == nil
-        if lacksName || granted.scopes.contains("email") {
-            let account = try await people.account(granted.user.proofs, options)
+        var account = try await foundAccount
+        if lacksName, account == nil { account = try await people.account(proofs, options) }
+        if let account {
             if lacksName { claims.add("name", account.suggestedDisplayName) }
-            if granted.scopes.contains("email"), let identity = account.emailIdentity {
+            if needsAccount, let identity = account.emailIdentity {
                 claims.add("email", identity.email)
                 claims["email_verified"] = .bool(identity.emailVerified)
             }

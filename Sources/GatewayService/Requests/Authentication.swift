@@ -106,7 +106,11 @@ package struct Authentication: Sendable {
             call.accessToken = token
             call.dialect = dialect?.rawValue ?? ""
             session = try await identity.checkSession(call, options: caller.callOptions(limit: limit))
-            if let asking { answers?.keep(session, to: token, asking) }
+            if let asking {
+                // A page's token is made for one visit.
+                let isForOnce = if case .page = caller { true } else { false }
+                answers?.keep(session, to: token, isForOnce: isForOnce, asking)
+            }
         }
         try rateLimit.admit(account: session.userID, isChange: isChange)
         return session

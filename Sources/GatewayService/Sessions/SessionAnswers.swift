@@ -24,14 +24,16 @@ final class SessionAnswers: Sendable {
     /// An answer. Belongs to one loop.
     private final class Answer {
         let response: IdentityV1.CheckSessionResponse
+        let askedAt: ContinuousClock.Instant
         let goodUntil: ContinuousClock.Instant
         /// No change up to this one is about it.
         var number: UInt64
 
-        init(_ response: IdentityV1.CheckSessionResponse, goodUntil: ContinuousClock.Instant, number: UInt64) {
+        init(_ response: IdentityV1.CheckSessionResponse, _ asking: Asking, goodFor: Duration) {
             self.response = response
-            self.goodUntil = goodUntil
-            self.number = number
+            askedAt = asking.at
+            goodUntil = asking.at + goodFor
+            number = asking.number
         }
     }
 
@@ -40,12 +42,19 @@ final class SessionAnswers: Sendable {
         var answers = VerifiedTokenCache<Answer>(capacity: SessionAnswers.capacity)
     }
 
+    /// What the server of the stream judges by. Another server may not know of it yet, and its answers aren't kept then.
+    private struct JudgedBy {
+        var keysID: [UInt8] = []
+        var sessionsFromMilliseconds = Int64.min
+    }
+
     let changes: SessionChanges
     /// For how long after the last news answers may be used while identity doesn't respond; zero for not at all.
     let outageGrace: Duration
     private let group: EventLoopGroup
     private let boxes: [LoopBound<Box>]
     private let start = ContinuousClock.now
+    private let judgedBy = Mutex(JudgedBy())
     /// Until when the news are young enough, in nanoseconds since `start`.
     private let currentUntil = Atomic<Int64>(0)
     private let checks = CounterFamily(
@@ -92,26 +101,56 @@ final class SessionAnswers: Sendable {
     }
 
     /// To be called before identity is asked.
-    func ask() -> Asking {
+    func ask() -> Asking { Asking(at: .now, number: changes.number) }
+
+    /// Counts an answer of identity, and keeps it for the loop that this runs on if identity allows that and the answer is by what the stream's
+    /// server judges by.
+    ///
+    /// - Parameter isForOnce: whether the token will not come again.
+    func keep(
+        _ response: IdentityV1.CheckSessionResponse,
+        to token: String,
+        isForOnce: Bool = false,
+        _ asking: Asking
+    ) {
         checks[0].add()
-        return Asking(at: .now, number: changes.number)
+        guard response.goodForMilliseconds > 0, !isForOnce, let box else { return }
+        let isCurrent = judgedBy.withLock { known in
+            known.keysID.elementsEqual(response.keysID)
+                && known.sessionsFromMilliseconds <= response.sessionsFromMilliseconds
+        }
+        guard isCurrent else { return }
+        let goodFor = min(Self.goodForMax, .milliseconds(min(response.goodForMilliseconds, 86_400_000)))
+        box.answers.insert(Answer(response, asking, goodFor: goodFor), for: token)
     }
 
-    /// Keeps an answer for the loop that this runs on, if identity allows that.
-    func keep(_ response: IdentityV1.CheckSessionResponse, to token: String, _ asking: Asking) {
-        guard response.goodForMilliseconds > 0, let box else { return }
-        let goodFor = min(Self.goodForMax, .milliseconds(min(response.goodForMilliseconds, 86_400_000)))
-        box.answers.insert(Answer(response, goodUntil: asking.at + goodFor, number: asking.number), for: token)
+    /// The stream's server judges by these from now on. Earlier answers are dropped if that is something new.
+    ///
+    /// - Parameters:
+    ///   - keysID: empty if unchanged.
+    ///   - sessionsFromMilliseconds: nil if unchanged.
+    func judge(by keysID: some Collection<UInt8>, sessionsFromMilliseconds: Int64?) {
+        let isNew = judgedBy.withLock { known in
+            let before = known
+            if !keysID.isEmpty { known.keysID = Array(keysID) }
+            known.sessionsFromMilliseconds = sessionsFromMilliseconds ?? known.sessionsFromMilliseconds
+            return known.keysID != before.keysID || known.sessionsFromMilliseconds != before.sessionsFromMilliseconds
+        }
+        if isNew { changes.noteAll() }
     }
 
     /// An answer to use for a read while identity doesn't respond, whichever loop has it, and the time since the news were last current. Nil if
     /// the grace is over or off, the token has expired, or its session is known to have ended.
     ///
-    /// The answer may be older than identity allowed. Services take the proofs in it for another minute at most.
+    /// The answer may be older than identity allowed, by less than the time for which ends are known. Services take its proofs about as long.
     func answerInOutage(to token: String, nowSeconds: Int64) async -> OutageAnswer? {
-        let age = ContinuousClock.now - start - .nanoseconds(currentUntil.load(ordering: .acquiring))
-        guard outageGrace > .zero, .zero < age, age <= outageGrace else { return nil }
-        for loop in group.loops {
+        guard outageGrace > .zero else { return nil }
+        let late = ContinuousClock.now - start - .nanoseconds(currentUntil.load(ordering: .acquiring))
+        let age = late + Self.newsAgeMax
+        guard .zero < late, age <= outageGrace else { return nil }
+        let current = EventLoop.current
+        if let kept = kept(token), nowSeconds < kept.expiresAtSeconds { return OutageAnswer(response: kept, age: age) }
+        for loop in group.loops where loop !== current {
             let kept = await Task(executorPreference: loop) { self.kept(token) }.value
             if let kept, nowSeconds < kept.expiresAtSeconds { return OutageAnswer(response: kept, age: age) }
         }
@@ -119,7 +158,8 @@ final class SessionAnswers: Sendable {
     }
 
     private func kept(_ token: String) -> IdentityV1.CheckSessionResponse? {
-        guard let answer = box?.answers.value(of: token),
+        // An end is known for at least that long.
+        guard let answer = box?.answers.value(of: token), ContinuousClock.now - answer.askedAt < SessionChanges.kept,
             changes.number(ifUnchanged: answer.response.sessionID, of: answer.response.userID, since: answer.number)
                 != nil
         else { return nil }

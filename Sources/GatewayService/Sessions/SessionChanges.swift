@@ -53,14 +53,14 @@ final class SessionChanges: Sendable {
     var number: UInt64 { latest.load(ordering: .acquiring) }
 
     /// These sessions ended; these users' accounts changed, or more of their sessions ended. When it returns no earlier answer about them is
-    /// used. Empty ids are left out.
+    /// used. Ids are in small letters; empty ones are left out.
     func note(sessions: [String] = [], users: [String] = [], now: ContinuousClock.Instant = .now) {
         guard sessions.contains(where: { !$0.isEmpty }) || users.contains(where: { !$0.isEmpty }) else { return }
         values.withLock { values in
             values.turn(now: now)
             let number = values.number + 1
-            for session in sessions where !session.isEmpty { values.newer.sessions[session.lowercased()] = number }
-            for user in users where !user.isEmpty { values.newer.users[user.lowercased()] = number }
+            for session in sessions where !session.isEmpty { values.newer.sessions[session] = number }
+            for user in users where !user.isEmpty { values.newer.users[user] = number }
             values.number = number
             if values.newer.isFull {
                 (values.older, values.newer) = (values.newer, Generation())

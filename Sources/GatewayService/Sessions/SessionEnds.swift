@@ -21,8 +21,6 @@ final class SessionEnds: Sendable {
         var position: [UInt8] = []
         /// Since when sessions must have begun.
         var sessionsFrom: Int64?
-        /// The key of proofs.
-        var proofKeyID: [UInt8] = []
         var age = NewsAge()
     }
 
@@ -79,24 +77,32 @@ final class SessionEnds: Sendable {
         watches.notify(message.accountChanges)
         let (isOver, isOther, age) = known.withLock { known -> (Bool, Bool, Duration) in
             if message.caughtUp, !message.position.isEmpty { known.position = Array(message.position) }
-            // A new position is taken in only with the news before it.
-            var isOther = message.reset
-            if !message.proofKeyID.isEmpty {
-                if known.proofKeyID != Array(message.proofKeyID) { isOther = isOther || !known.proofKeyID.isEmpty }
-                known.proofKeyID = Array(message.proofKeyID)
-            }
-            let age =
-                message.caughtUp
-                ? known.age.age(readAtMilliseconds: message.toldAtMilliseconds, arrivedAt: now - start) : .zero
+            let isOther = message.reset
+            let age = message.caughtUp ? known.age.age(of: message, arrivedAt: now - start) : .zero
             guard message.hasSessionsFromMilliseconds else { return (false, isOther, age) }
             let from = message.sessionsFromMilliseconds
             defer { known.sessionsFrom = from }
             if let before = known.sessionsFrom { return (from != before, isOther || from != before, age) }
             return (Duration.milliseconds(from) > .milliseconds(message.toldAtMilliseconds) - Self.young, true, age)
         }
+        // First: an answer that is kept from now on is by these.
+        answers?.judge(
+            by: message.keysID,
+            sessionsFromMilliseconds: message.hasSessionsFromMilliseconds ? message.sessionsFromMilliseconds : nil
+        )
         if isOther { watches.changes.noteAll() }
         // Identity knows which sessions it ended.
         if isOver { watches.endAll(.comeAgain) }
         if message.caughtUp { answers?.heard(at: now, age: age) }
+    }
+}
+
+extension NewsAge {
+    /// How old the news of a message are: what the server counted until it sent them, and how long they were under way.
+    fileprivate mutating func age(of message: IdentityV1.WatchRevocationsResponse, arrivedAt: Duration) -> Duration {
+        let before = max(0, min(message.ageMilliseconds, 86_400_000))
+        // By a clock that was set meanwhile it was sent at another time, which is seen as any step of it is.
+        let sentAt = message.toldAtMilliseconds.addingReportingOverflow(before).partialValue
+        return age(sentAtMilliseconds: sentAt, arrivedAt: arrivedAt) + .milliseconds(before)
     }
 }

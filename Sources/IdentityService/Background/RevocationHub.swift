@@ -171,7 +171,7 @@ final class RevocationHub: Sendable {
 
     /// Looks once, and sends the result to all watchers. One look at a time.
     private func lookOnce() async {
-        let now = clock.nowMilliseconds
+        let (now, begun) = (clock.nowMilliseconds, ContinuousClock.now)
         let earlier = state.withLock { $0.known?.seen }
         do {
             let read = try await log.read(
@@ -179,7 +179,7 @@ final class RevocationHub: Sendable {
                 limit: limits.sessionsPerLookMax,
                 changesMax: limits.changesPerLookMax
             )
-            publish(read, lookedAtMilliseconds: now)
+            publish(read, lookedAtMilliseconds: now, readAt: begun)
         } catch {
             guard !Task.isCancelled else { return }
             let isFirst = state.withLock { state in
@@ -196,7 +196,7 @@ final class RevocationHub: Sendable {
         }
     }
 
-    private func publish(_ read: RevocationsRead, lookedAtMilliseconds: Int64) {
+    private func publish(_ read: RevocationsRead, lookedAtMilliseconds: Int64, readAt: ContinuousClock.Instant) {
         let isCut = read.sessionIDs.count >= limits.sessionsPerLookMax
         let isOther = state.withLock { $0.known.map { $0.database != read.database } ?? false }
         if isCut || isOther {
@@ -219,7 +219,8 @@ final class RevocationHub: Sendable {
                     horizon: read.seen.horizon,
                     madeAtSeconds: lookedAtMilliseconds / 1000
                 ),
-                toldAtMilliseconds: lookedAtMilliseconds
+                toldAtMilliseconds: lookedAtMilliseconds,
+                readAt: readAt
             )
             state.known = Known(
                 seen: read.seen,

@@ -9,6 +9,8 @@ struct RevocationUpdate: Sendable, Hashable {
     var position: RevocationPosition
     /// When the last look was begun, in Unix milliseconds.
     var toldAtMilliseconds: Int64
+    /// The same by a clock that nobody sets.
+    var readAt = ContinuousClock.now
 }
 
 /// A watcher of ended sessions: the bounded update that waits to be sent, and whether to stop. Any thread; ``put(_:)`` never waits.
@@ -83,6 +85,7 @@ final class RevocationWatcher: Sendable {
             news.sessionsFromMilliseconds = more.sessionsFromMilliseconds ?? news.sessionsFromMilliseconds
             news.position = more.position
             news.toldAtMilliseconds = more.toldAtMilliseconds
+            news.readAt = more.readAt
             state.news = news
             return true
         }

@@ -3,6 +3,7 @@ import IdentityDomain
 import Models
 import RPC
 import ServiceKit
+import SwiftProtobuf
 
 extension IdentityMethods {
     /// Merges a guest account into the caller's account, or deletes it. Both sides are proven: the caller by a recent sign-in by nonce or
@@ -20,7 +21,7 @@ extension IdentityMethods {
             case .merge: try await merge(guest, into: session, context)
             case .unspecified, .UNRECOGNIZED: throw IdentityError.guest(.outcomeMissing)
             }
-            return IdentityV1.AbsorbGuestResponse()
+            return .with { $0.guestUserID = guest?.userID.description ?? "" }
         }
     }
 

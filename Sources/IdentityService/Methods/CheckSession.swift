@@ -1,6 +1,7 @@
 import API
 import IdentityDomain
 import Models
+import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
@@ -31,6 +32,8 @@ extension IdentityMethods {
                 await recordUse(of: session)
             } else {
                 let claims: AccessClaims
+                // Before the token is judged: of keys that are replaced meanwhile the answer has the former id.
+                let keysID = ownKeys.current.id
                 let token = try verifiedTokens.token(
                     request.accessToken,
                     generation: ownKeys.generation,
@@ -44,9 +47,10 @@ extension IdentityMethods {
                     acknowledge(claims)
                     throw error
                 }
+                let sessionsFrom = try await sessionEpoch.sessionsFrom(deadline: context.deadline)
                 let alive = try await store.aliveSession(
                     of: claims,
-                    sessionsFrom: sessionEpoch.sessionsFrom(deadline: context.deadline),
+                    sessionsFrom: sessionsFrom,
                     nowMilliseconds: now,
                     deadline: context.deadline
                 )
@@ -58,6 +62,10 @@ extension IdentityMethods {
                         nowMilliseconds: now,
                         untilMilliseconds: min(renewal, claims.expiresAtSeconds * 1000)
                     )
+                    if response.goodForMilliseconds > 0 {
+                        response.sessionsFromMilliseconds = max(0, sessionsFrom.milliseconds)
+                        response.keysID = .init(keysID)
+                    }
                 }
                 if let number = claims.number, alive.received.use(of: number) != .known { acknowledge(claims) }
             }

@@ -36,6 +36,7 @@ extension OAuthMethods {
             )
             identity.revocations.announce()
             logoutsAreDue()
+            response.userID = session.userID.description
             return response
         }
     }

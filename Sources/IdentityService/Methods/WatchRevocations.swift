@@ -52,34 +52,34 @@ extension IdentityMethods {
         isGateway: Bool,
         _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
     ) async throws {
-        var proofKey = ProofKeyNews(isGateway: isGateway)
+        var keys = KeyNews(isGateway: isGateway)
         // After a look, what is not read here is sent by a later one. What this update holds is read as well.
         guard await watcher.next() != nil else { return }
         try await tellEarlier(
             from: opened(position),
             heartbeat: watcher.heartbeat,
-            proofKeyID: proofKey.next(ownKeys.current.proofs),
+            keysID: keys.next(ownKeys.current),
             responses
         )
         while let news = await watcher.next() {
             var message = IdentityV1.WatchRevocationsResponse()
             message.add(news.sessionIDs, sessionsFromMilliseconds: news.sessionsFromMilliseconds)
             message.accountChanges = news.accountChanges.map { IdentityV1.AccountChange($0) }
-            message.proofKeyID = .init(proofKey.next(ownKeys.current.proofs))
-            message.finish(sealed(news.position), toldAtMilliseconds: news.toldAtMilliseconds)
+            message.keysID = .init(keys.next(ownKeys.current))
+            message.finish(sealed(news.position), toldAtMilliseconds: news.toldAtMilliseconds, readAt: news.readAt)
             try await responses.write(message)
         }
     }
 
-    /// Whether the key of proofs is another one than in the message before.
-    private struct ProofKeyNews {
+    /// Whether the keys are other ones than in the message before.
+    private struct KeyNews {
         let isGateway: Bool
         var last: [UInt8] = []
 
-        /// The key's id if it has to be sent, else nothing.
-        mutating func next(_ mint: CallerProofMint) -> [UInt8] {
-            guard isGateway, mint.keyID != last else { return [] }
-            last = mint.keyID
+        /// The id of the keys if it has to be sent, else nothing.
+        mutating func next(_ keys: KeysInUse) -> [UInt8] {
+            guard isGateway, keys.id != last else { return [] }
+            last = keys.id
             return last
         }
     }
@@ -98,10 +98,10 @@ extension IdentityMethods {
     private func tellEarlier(
         from position: RevocationPosition?,
         heartbeat: Duration,
-        proofKeyID: [UInt8],
+        keysID: [UInt8],
         _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
     ) async throws {
-        let now = clock.nowMilliseconds
+        let (now, begun) = (clock.nowMilliseconds, ContinuousClock.now)
         let limits = revocations.limits
         let size = limits.sessionsPerPage
         let log = revocations.log
@@ -119,7 +119,7 @@ extension IdentityMethods {
         )
         var message = IdentityV1.WatchRevocationsResponse()
         message.reset = isReset
-        message.proofKeyID = .init(proofKeyID)
+        message.keysID = .init(keysID)
         message.heartbeatMilliseconds = Int64(heartbeat / .milliseconds(1))
         message.believedMilliseconds = IdentityStore.tokensBelievedMilliseconds
         message.add(read.sessionIDs, sessionsFromMilliseconds: read.sessionsFromMilliseconds)
@@ -130,7 +130,7 @@ extension IdentityMethods {
             message = IdentityV1.WatchRevocationsResponse()
             message.add(read.sessionIDs, sessionsFromMilliseconds: nil)
         }
-        message.finish(sealed(reached), toldAtMilliseconds: now)
+        message.finish(sealed(reached), toldAtMilliseconds: now, readAt: begun)
         try await responses.write(message)
     }
 }
@@ -142,10 +142,11 @@ extension IdentityV1.WatchRevocationsResponse {
     }
 
     /// The caller knows all now.
-    fileprivate mutating func finish(_ position: [UInt8], toldAtMilliseconds: Int64) {
+    fileprivate mutating func finish(_ position: [UInt8], toldAtMilliseconds: Int64, readAt: ContinuousClock.Instant) {
         caughtUp = true
         self.position = .init(position)
         self.toldAtMilliseconds = toldAtMilliseconds
+        ageMilliseconds = Int64((ContinuousClock.now - readAt) / .milliseconds(1))
     }
 }
 

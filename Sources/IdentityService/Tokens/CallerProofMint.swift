@@ -23,7 +23,7 @@ struct CallerProofMint: Sendable {
         (self.identity, self.profile, self.invites) = (identity, profile, invites)
     }
 
-    /// The id of the key that makes proofs. It stands in each proof and is no secret.
+    /// The id of the key that makes proofs, which is in each proof and no secret.
     var keyID: [UInt8] { identity.id }
 
     /// A person's proofs, one for each service.

@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import ServiceKit
 import ServiceModels
@@ -9,6 +10,9 @@ typealias CurrentKeys = ReplaceableValue<KeysInUse>
 /// What calls use of our keys: one object, so that taking it costs a count and no copy, and all changes as one. A call that
 /// began with the keys before goes on with them. Immutable; any thread.
 final class KeysInUse: Sendable {
+    /// The length of ``id``.
+    static let idByteCount = 8
+
     /// Makes what apps keep of a session.
     let mint: SessionTokenMint
     /// Makes proofs of callers.
@@ -35,6 +39,9 @@ final class KeysInUse: Sendable {
     /// Seals page tokens and positions.
     let cursors: CursorSeal
 
+    /// Names the keys by which tokens are judged and proofs are made: another one when such a key was added, replaced or removed. No secret.
+    let id: [UInt8]
+
     /// - Parameters:
     ///   - mint: has the keys of our tokens, from which those of states, nonces and addresses are derived.
     ///   - proofs: the keys of proofs.
@@ -42,6 +49,10 @@ final class KeysInUse: Sendable {
     ///   - cursors: seals cursors.
     init(mint: SessionTokenMint, proofs: CallerProofParts, vault: VaultKeys? = nil, cursors: CursorSeal) {
         self.mint = mint
+        var names = proofs.mint.keyID
+        for entry in mint.issuer.keySet.entries { names += SHA256.hash(Array(entry.keyID.utf8)) }
+        for key in mint.refreshKeys.searchKeys { names += SHA256.hash(key) }
+        id = Array(SHA256.hash(names).prefix(Self.idByteCount))
         self.cursors = cursors
         self.vault = vault
         self.proofs = proofs.mint

@@ -5,7 +5,7 @@ import Testing
 struct NewsAgeTests {
     /// The age of news that a sender whose clock says `clock` at our zero read at `readAt` and that arrived at `arrivedAt`, in milliseconds.
     private func age(_ age: inout NewsAge, readAt: Int64, arrivedAt: Int64, clock: Int64 = 1_700_000_000_000) -> Int64 {
-        let result = age.age(readAtMilliseconds: clock + readAt, arrivedAt: .milliseconds(arrivedAt))
+        let result = age.age(sentAtMilliseconds: clock + readAt, arrivedAt: .milliseconds(arrivedAt))
         return Int64(result / .milliseconds(1))
     }
 
@@ -24,6 +24,15 @@ struct NewsAgeTests {
         #expect(age(&news, readAt: 1_000, arrivedAt: 11_000) == 9_995)
         #expect(age(&news, readAt: 10_900, arrivedAt: 11_000) == 95)
         #expect(age(&news, readAt: 11_000, arrivedAt: 11_005) == 0)
+    }
+
+    @Test(arguments: [25_000, 45_000, 600_000] as [Int64]) func `After a long pause what waited is as old as it is`(
+        pause: Int64
+    ) {
+        var news = NewsAge()
+        for beat in 0..<10 { #expect(age(&news, readAt: Int64(beat) * 100, arrivedAt: Int64(beat) * 100 + 5) == 0) }
+        #expect(age(&news, readAt: 1_000, arrivedAt: 1_000 + pause) == pause - 5)
+        #expect(age(&news, readAt: 1_000 + pause, arrivedAt: 1_005 + pause) == 0)
     }
 
     @Test func `A faster message shows that those before were older`() {

@@ -143,6 +143,50 @@ struct SessionAnswersTests {
         }
     }
 
+    @Test func `An answer is kept only if it is by what the stream's server judges by`() async throws {
+        try await run { answers, _ in
+            func keeps(_ keysID: [UInt8], _ sessionsFrom: Int64) -> Bool {
+                var response = Self.response
+                (response.keysID, response.sessionsFromMilliseconds) = (.init(keysID), sessionsFrom)
+                answers.keep(response, to: "t", answers.ask())
+                defer { answers.changes.noteAll() }
+                return answers.answer(to: "t") != nil
+            }
+            answers.judge(by: [1], sessionsFromMilliseconds: 10)
+            #expect(keeps([1], 10) && keeps([1], 11))
+            #expect(!keeps([1], 9), "by a server that doesn't know of the end of all sessions yet")
+            #expect(!keeps([2], 10) && !keeps([], 10), "by a server that has other keys")
+            answers.judge(by: [], sessionsFromMilliseconds: nil)
+            #expect(keeps([1], 10))
+            answers.judge(by: [], sessionsFromMilliseconds: 12)
+            #expect(!keeps([1], 11) && keeps([1], 12))
+        }
+    }
+
+    @Test func `All answers are dropped when keys or the time of all sessions change`() async throws {
+        try await run { answers, _ in
+            answers.judge(by: [1], sessionsFromMilliseconds: 10)
+            var response = Self.response
+            (response.keysID, response.sessionsFromMilliseconds) = (.init([1]), 20)
+            let kept = response
+            for change: (keysID: [UInt8], from: Int64?, drops: Bool) in [
+                ([], nil, false), ([1], 10, false), ([], 11, true), ([2], nil, true),
+            ] {
+                answers.judge(by: [1], sessionsFromMilliseconds: 10)
+                answers.keep(kept, to: "t", answers.ask())
+                answers.judge(by: change.keysID, sessionsFromMilliseconds: change.from)
+                #expect((answers.answer(to: "t") == nil) == change.drops)
+            }
+        }
+    }
+
+    @Test func `A token that comes once takes no place`() async throws {
+        try await run { answers, _ in
+            answers.keep(Self.response, to: "t", isForOnce: true, answers.ask())
+            #expect(answers.answer(to: "t") == nil)
+        }
+    }
+
     @Test func `Only the same token has the answer`() async throws {
         try await run { answers, _ in
             let token = String(repeating: "a", count: 300) + ".payload.signature"

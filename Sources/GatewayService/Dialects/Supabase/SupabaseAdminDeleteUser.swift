@@ -38,6 +38,7 @@ enum SupabaseAdminDeleteUser {
             var call = IdentityV1.RemoveAccountRequest()
             call.userID = try context.parameters.require("id")
             _ = try await parts.backends.identity.removeAccount(call, options: context.callOptions())
+            parts.methods.watches.changes.note(users: [call.userID.lowercased()])
             return .json([:])
         }
     }
