@@ -14,6 +14,7 @@ import time
 
 import claims_bench
 import connection_bench
+import counts_bench
 import deletion_bench
 import echo_bench
 import edge_bench
@@ -34,6 +35,7 @@ import rows_bench
 import session_bench
 import session_instructions
 import sign_in_bench
+import sign_in_cost_bench
 import size_bench
 import stream_bench
 import syscall_bench
@@ -49,14 +51,15 @@ DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
 PARTS = (
     "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
-    "revocations", "sign-in", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "size")
+    "revocations", "sign-in", "sign-in-cost", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge",
+    "syscalls", "counts", "size")
 # The rows of README.
 QUICK_PARTS = ("echo", "session", "refresh", "edge")
 QUICK_ROUNDS, QUICK_SECONDS = 1, 2
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {
-    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "openid", "deletions", "import", "watch",
-    "claims", "groups", "rows", "memory", "edge", "syscalls", "size"}
+    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "sign-in-cost", "openid", "deletions",
+    "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "counts", "size"}
 # What needs tokens of sessions that nobody signed in for.
 SESSION_PARTS = {"session-instructions", "session", "refresh", "million", "claims", "rows"}
 SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read", "edge", "syscalls"}
@@ -230,6 +233,8 @@ def measure(options, scratch):
         results.add(*revocation_bench.measure(options, scratch))
     if "sign-in" in options.parts:
         results.add(*sign_in_bench.measure(options, scratch))
+    if "sign-in-cost" in options.parts:
+        results.add(*sign_in_cost_bench.measure(options, scratch))
     if "openid" in options.parts:
         results.add(*openid_bench.measure(options, scratch))
     if "deletions" in options.parts:
@@ -247,6 +252,8 @@ def measure(options, scratch):
         results.add(*edge_bench.measure(options, scratch))
     if "syscalls" in options.parts:
         results.add(*syscall_bench.measure(options, scratch))
+    if "counts" in options.parts:
+        results.add(*counts_bench.measure(options, scratch))
     if "size" in options.parts:
         results.add(*size_bench.measure(options, scratch))
     return results

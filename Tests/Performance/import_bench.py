@@ -53,8 +53,7 @@ def _environment(stack):
     """What identity and profile are configured by."""
     found = {}
     for name in ("profile", "identity"):
-        with open(f"/proc/{stack.process_of(name)}/environ", encoding="utf-8") as file:
-            found |= dict(word.split("=", 1) for word in file.read().split("\0") if "=" in word)
+        found |= stack.environment_of(name)
     return found
 
 

@@ -6,9 +6,10 @@ import re
 import signal
 import subprocess
 
+from callgrind import readable
 from echo_bench import FIVE_HEADERS, PATH, message
 from h2load import Target
-from processes import BenchError, listening_port, run
+from processes import BenchError, listening_port
 from report import Bar, Figure
 
 # What the server does once, and what it does the first time, falls out of the difference of two runs.
@@ -16,13 +17,6 @@ CALLS_FEW, CALLS_MANY = 2_000, 12_000
 # Of the older program's instructions.
 RATIO_MAX = 1.03
 STOP_SECONDS = 60
-
-
-def readable(program, scratch, name):
-    """A copy without debugging information, which the valgrind of Debian 12 can't read as Swift writes it."""
-    copy = os.path.join(scratch, f"{name}-without-debugging-information")
-    run(["strip", "--strip-debug", "-o", copy, program])
-    return copy
 
 
 def _instructions(program, scratch, calls, headers):

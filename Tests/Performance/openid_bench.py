@@ -16,12 +16,12 @@ import re
 import secrets
 import shutil
 import statistics
-import time
 import urllib.parse
 
 import envoy_peer
 import peers
-from processes import BenchError, cpu_and_waiting_ns, listening_port, resident_bytes, run, running
+from processes import BenchError, listening_port, resident_bytes, run, running
+from processor_time import Meter, cpu_us, signature_us
 from report import Bar, Figure
 from service_stack import claims_of, free_ports, service_stack
 
@@ -34,15 +34,6 @@ CODE_SIGNATURES_MAX, TOKEN_SIGNATURES_MAX, PAGE_RATIO_MAX, ABANDONED_MB_MAX = 12
 PROGRAMS = ("gateway", "identity", "profile")
 UNLIMITED = {
     f"VESTIBULE_GATEWAY_{name}_{kind}": "1000000" for name in ("ADDRESS", "AUTH") for kind in ("PER_SECOND", "BURST")}
-
-
-def signature_us(options):
-    """The processor time of one ES256 signature by libcrypto, in microseconds."""
-    text = run(["openssl", "speed", "-seconds", str(options.seconds), "ecdsap256"], core=options.server_core)
-    found = re.search(r"^ *256 bits ecdsa \(nistp256\)(?:\s+[\d.]+s?){2}\s+([\d.]+)\s+[\d.]+\s*$", text, re.MULTILINE)
-    if not found:
-        raise BenchError(f"openssl speed printed no rate: {text[-200:]}")
-    return 1e6 / float(found[1])
 
 
 class Visitor:
@@ -144,32 +135,6 @@ def _check_envoy(options, scratch, stack, tokens):
         raise BenchError(f"Envoy answered an access token with {found[0]} and an ID token with {found[1]}")
 
 
-class Meter:
-    """Processor time of processes in microseconds, without what each uses while nothing is asked of it."""
-
-    IDLE_SECONDS = 3
-
-    def __init__(self, process_ids):
-        self.process_ids = process_ids
-        start = self._used()
-        time.sleep(self.IDLE_SECONDS)
-        self.idle = [(end - begin) / self.IDLE_SECONDS for begin, end in zip(start, self._used())]
-
-    def _used(self):
-        return [_cpu_us([process_id]) for process_id in self.process_ids]
-
-    def of(self, work):
-        """What some work gives, and what it took of each process."""
-        start, began = self._used(), time.monotonic()
-        found = work()
-        seconds = time.monotonic() - began
-        return found, [end - begin - idle * seconds for begin, end, idle in zip(start, self._used(), self.idle)]
-
-
-def _cpu_us(process_ids):
-    return sum(cpu_and_waiting_ns(process_id)[0] for process_id in process_ids) / 1e3
-
-
 @contextlib.contextmanager
 def _go(options, scratch):
     if shutil.which("go") is None:
@@ -186,11 +151,11 @@ def _pages(options, url, process_ids, count):
     """The processor time of one page, in microseconds, by many connections at once."""
     command = ["h2load", "--h1", "-c", "32", "-n", str(count), url]
     run(command, core=options.load_core)
-    before = _cpu_us(process_ids)
+    before = cpu_us(process_ids)
     text = run(command, core=options.load_core)
     if f"{count} succeeded" not in text or f"{count} 2xx" not in text:
         raise BenchError(f"not every page was answered: {text[-300:]}")
-    return (_cpu_us(process_ids) - before) / count
+    return (cpu_us(process_ids) - before) / count
 
 
 def measure(options, scratch):

@@ -104,8 +104,7 @@ def _consumer(options, scratch, ports, issuer, audience):
 @contextlib.contextmanager
 def _replicas(stack, scratch, count):
     """So many processes of identity beside the stack's own: the ports of all."""
-    with open(f"/proc/{stack.process_of('identity')}/environ", encoding="utf-8") as file:
-        environment = dict(word.split("=", 1) for word in file.read().split("\0") if "=" in word)
+    environment = stack.environment_of("identity")
     ports = free_ports(count)
     with contextlib.ExitStack() as entered:
         for port in ports:

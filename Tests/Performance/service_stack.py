@@ -71,6 +71,11 @@ class ServiceStack:
                     return process_id
         raise BenchError(f"{name} does not run")
 
+    def environment_of(self, name):
+        """The environment of a program's process."""
+        with open(f"/proc/{self.process_of(name)}/environ", encoding="utf-8") as file:
+            return dict(word.split("=", 1) for word in file.read().split("\0") if "=" in word)
+
     @property
     def postmaster(self):
         """PostgreSQL's first process."""
@@ -89,8 +94,7 @@ class ServiceStack:
     def database_words(self):
         """What makes PostgreSQL's programs connect as its superuser, to the services' database."""
         if self.database_host is None:
-            with open(f"/proc/{self.process_of('identity')}/environ", encoding="utf-8") as file:
-                found = dict(word.split("=", 1) for word in file.read().split("\0") if "=" in word)
+            found = self.environment_of("identity")
             self.database_host, self.database_port = (found[f"VESTIBULE_DATABASE_{name}"] for name in ("HOST", "PORT"))
         return [f"--host={self.database_host}", f"--port={self.database_port}", "--username=postgres", "--no-password"]
 
@@ -113,13 +117,17 @@ class ServiceStack:
         except (OSError, ValueError) as error:
             raise BenchError(f"{program} {path}: {error}") from error
 
-    def access_token(self):
-        """The access token of somebody who signs in for the first time."""
+    def provider_token(self, email=None, client=GOOGLE_CLIENT):
+        """Simulated Google's ID token for a person, by default a new one; gives it and the nonce."""
         nonce = secrets.token_hex(16)
         order = {
-            "client_id": GOOGLE_CLIENT, "nonce": hashlib.sha256(nonce.encode()).hexdigest(),
-            "person": {"email": f"{secrets.token_hex(8)}@example.com"}}
-        token = self.ask("simulator", "/control/google/sign-in", order)["id_token"]
+            "client_id": client, "nonce": hashlib.sha256(nonce.encode()).hexdigest(),
+            "person": {"email": email or f"{secrets.token_hex(8)}@example.com"}}
+        return self.ask("simulator", "/control/google/sign-in", order)["id_token"], nonce
+
+    def access_token(self):
+        """The access token of somebody who signs in for the first time."""
+        token, nonce = self.provider_token()
         return self.ask("gateway", "/auth/google", {"id_token": token, "nonce": nonce})["access_token"]
 
     @staticmethod

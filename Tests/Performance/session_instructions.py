@@ -9,7 +9,8 @@ import signal
 import subprocess
 
 import known_sessions
-from instruction_bench import RATIO_MAX, readable
+from callgrind import readable
+from instruction_bench import RATIO_MAX
 from processes import BenchError, wait_until
 from report import Bar, Figure
 from service_stack import free_ports, service_stack
@@ -39,8 +40,7 @@ def _providers_of_before(path):
 def _run(stack, program, scratch, scenario, sessions, seconds):
     """All instructions of an identity of its own beside the stack's, and the calls that it answered."""
     log, port = os.path.join(scratch, "callgrind-identity.log"), free_ports(1)[0]
-    with open(f"/proc/{stack.process_of('identity')}/environ", encoding="utf-8") as file:
-        environment = dict(word.split("=", 1) for word in file.read().split("\0") if "=" in word)
+    environment = stack.environment_of("identity")
     environment |= {"VESTIBULE_IDENTITY_LISTEN": f"127.0.0.1:{port}", "VESTIBULE_EVENT_LOOPS": "1"}
     environment.pop("VESTIBULE_IDENTITY_METRICS_LISTEN", None)
     if BEFORE in program:

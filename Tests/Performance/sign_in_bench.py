@@ -1,15 +1,13 @@
 """What two things that come with a sign-in cost the person who waits for it: the exchange of the provider's authorization code,
 which follows the answer, and the audit log, whose row is written by the statement that opens the session."""
 
-import hashlib
 import os
-import secrets
 import statistics
 
 from processes import BenchError
 from report import Bar, Figure
 from revocation_bench import CONNECT, Caller
-from service_stack import GOOGLE_CLIENT, service_stack
+from service_stack import service_stack
 from syscall_bench import counting
 
 SIGN_INS_PER_SECOND = 50
@@ -51,11 +49,7 @@ def _measure_exchange(stack, options):
 def _sign_in_bodies(stack, count):
     """What so many people show, each for their first time."""
     for _ in range(count):
-        nonce = secrets.token_hex(16)
-        order = {
-            "client_id": GOOGLE_CLIENT, "nonce": hashlib.sha256(nonce.encode()).hexdigest(),
-            "person": {"email": f"{secrets.token_hex(8)}@example.com"}}
-        token = stack.ask("simulator", "/control/google/sign-in", order)["id_token"]
+        token, nonce = stack.provider_token()
         yield {"provider": "google", "idToken": token, "nonce": nonce}
 
 
