@@ -266,7 +266,8 @@ def measure(options, scratch):
         "By the kernel, of programs that run as always, on one core:",
         _table(kernel, list(labels)),
         *notes,
-        "By stream, nobody asks identity: what is left there is work by its clock, such as new connections to PostgreSQL.",
+        "By stream, nobody asks identity: what is left there, of either sign, is work by its clock, such as new connections to PostgreSQL. "
+        "The other counts are uncertain by as much.",
         "The rows `from …` are parts of the row above them. Allocations are those that a program or another library asks the allocator "
         "for. A log line for every call is in all counts. valgrind has no SHA extensions: each hash counts for several times "
         "its instructions."]
