@@ -32,6 +32,7 @@ import refresh_bench
 import report
 import revocation_bench
 import rows_bench
+import scale_bench
 import session_bench
 import session_instructions
 import sign_in_bench
@@ -52,14 +53,14 @@ DISTURBED_SHARE_MAX = 0.05
 PARTS = (
     "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
     "revocations", "sign-in", "sign-in-cost", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge",
-    "syscalls", "counts", "size")
+    "scale", "syscalls", "counts", "size")
 # The rows of README.
 QUICK_PARTS = ("echo", "session", "refresh", "edge")
 QUICK_ROUNDS, QUICK_SECONDS = 1, 2
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {
     "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "sign-in-cost", "openid", "deletions",
-    "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "counts", "size"}
+    "import", "watch", "claims", "groups", "rows", "memory", "edge", "scale", "syscalls", "counts", "size"}
 # What needs tokens of sessions that nobody signed in for.
 SESSION_PARTS = {"session-instructions", "session", "refresh", "million", "claims", "rows"}
 SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read", "edge", "syscalls"}
@@ -250,6 +251,8 @@ def measure(options, scratch):
         results.add(*million_bench.measure(options, scratch))
     if "edge" in options.parts:
         results.add(*edge_bench.measure(options, scratch))
+    if "scale" in options.parts:
+        results.add(*scale_bench.measure(options, scratch))
     if "syscalls" in options.parts:
         results.add(*syscall_bench.measure(options, scratch))
     if "counts" in options.parts:

@@ -24,7 +24,7 @@ IMPORT_SECONDS_MAX = 1_800
 CREATED_AT = "2021-03-04 05:06:07.89+00"
 
 
-def _write(folder, count):
+def write_files(folder, count):
     """The two files, the same for each seed."""
     chance = random.Random(SEED)
     users = [str(uuid.UUID(int=chance.getrandbits(128), version=4)) for _ in range(count)]
@@ -57,7 +57,7 @@ def _environment(stack):
     return found
 
 
-def _import(stack, folder, *arguments):
+def run_import(stack, folder, *arguments):
     """Runs it; how many seconds it took, and what the largest of its processes had in memory, in MB."""
     command = [
         f"{stack.binaries}/vestibule", "import", *arguments, "--rejects", f"{folder}/rejects.csv", "--unreachable",
@@ -88,14 +88,14 @@ def measure(options, scratch):
     count = options.imports
     folder = os.path.join(scratch, "import-files")
     os.mkdir(folder)
-    files = _write(folder, count)
+    files = write_files(folder, count)
     with service_stack(options, os.path.join(scratch, "import")) as stack:
-        dry_seconds, _ = _import(stack, folder, "supabase", *files, "--dry-run")
+        dry_seconds, _ = run_import(stack, folder, "supabase", *files, "--dry-run")
         options.say(f"{count:,} accounts, dry: {count / dry_seconds:,.0f} a second")
-        seconds, resident = _import(stack, folder, "supabase", *files)
+        seconds, resident = run_import(stack, folder, "supabase", *files)
         _check(stack, count)
         options.say(f"{count:,} accounts: {count / seconds:,.0f} a second")
-        again_seconds, _ = _import(stack, folder, "supabase", *files)
+        again_seconds, _ = run_import(stack, folder, "supabase", *files)
     rate = count / seconds
     figures = [
         Figure(f"{count:,} accounts of another backend", f"{rate:,.0f} /s", "", f"{seconds:.0f} s"),
