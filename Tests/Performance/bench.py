@@ -72,6 +72,7 @@ TOOLS = {
     "psql": "postgresql-client",
     "taskset": "util-linux",
     "strip": "binutils",
+    "ss": "iproute2",
     "strace": "strace",
     "valgrind": "valgrind",
 }

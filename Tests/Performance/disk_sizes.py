@@ -9,7 +9,7 @@ from processes import BenchError
 from report import Figure
 
 # For each second that a run should last.
-IMPORTS_PER_SECOND, ACCOUNTS_PER_SECOND = 5_000, 500
+IMPORTS_PER_SECOND, ACCOUNTS_PER_SECOND = 2_000, 250
 WORKERS = 32
 # Their rows are of calls under way and of the last days: they don't grow with the accounts.
 QUEUES = ("profile.work", "identity.work", "invites.work", "invites.inbox", "invites.user_locks")
