@@ -19,6 +19,7 @@ import deletion_bench
 import echo_bench
 import edge_bench
 import envoy_peer
+import gateway_revocation_bench
 import groups_bench
 import import_bench
 import instruction_bench
@@ -233,6 +234,7 @@ def measure(options, scratch):
                 results.add(*refresh_bench.measure(options, scratch, stack))
     if "revocations" in options.parts:
         results.add(*revocation_bench.measure(options, scratch))
+        results.add(*gateway_revocation_bench.measure(options, scratch))
     if "sign-in" in options.parts:
         results.add(*sign_in_bench.measure(options, scratch))
     if "sign-in-cost" in options.parts:

@@ -102,7 +102,7 @@ def _consumer(options, scratch, ports, issuer, audience):
 
 
 @contextlib.contextmanager
-def _replicas(stack, scratch, count):
+def replicas(stack, scratch, count):
     """So many processes of identity beside the stack's own: the ports of all."""
     environment = stack.environment_of("identity")
     ports = free_ports(count)
@@ -163,7 +163,7 @@ def _batch(pool, stack, callers, consumer, numbers):
     return waits
 
 
-def _quantile(values, share):
+def quantile(values, share):
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
@@ -172,7 +172,7 @@ def _waits(options, scratch, engine, count):
     waits = []
     with service_stack(
             options, os.path.join(scratch, f"revocations-{engine}"), VESTIBULE_DATABASE_ENGINE=engine, **CONNECT) as stack, \
-            _replicas(stack, scratch, REPLICAS - 1) as ports, \
+            replicas(stack, scratch, REPLICAS - 1) as ports, \
             concurrent.futures.ThreadPoolExecutor(REPLICAS) as pool:
         callers = [Caller(port) for port in ports]
         claims = claims_of(_sign_in(stack, callers[0]))
@@ -181,7 +181,7 @@ def _waits(options, scratch, engine, count):
                 numbers = range(first, min(first + BATCH, count))
                 waits += _batch(pool, stack, callers, consumer, numbers)
                 if first % (BATCH * 10) == 0:
-                    options.say(f"revocations, {engine} {len(waits):,}/{count:,} p99 {_quantile(waits, 0.99):.1f} ms")
+                    options.say(f"revocations, {engine} {len(waits):,}/{count:,} p99 {quantile(waits, 0.99):.1f} ms")
             consumer.process.stdin.close()
             consumer.process.wait(timeout=30)
             wait_until(lambda: consumer.asked is not None, "the service tells how often it asked")
@@ -193,10 +193,10 @@ def measure(options, scratch):
     figures, bars = [], []
     for engine, count in (("postgresql", options.revocations), ("distributed", max(1, options.revocations // 5))):
         waits, asked = _waits(options, scratch, engine, count)
-        p99 = _quantile(waits, 0.99)
+        p99 = quantile(waits, 0.99)
         figures.append(Figure(
             f"revocations, {engine}: the last call let in, after the sign-out's answer",
-            f"p50 {_quantile(waits, 0.5):.1f} ms, p99 {p99:.1f} ms, at most {max(waits):.1f} ms", "",
+            f"p50 {quantile(waits, 0.5):.1f} ms, p99 {p99:.1f} ms, at most {max(waits):.1f} ms", "",
             f"{len(waits):,} of them, {REPLICAS} replicas; identity was asked in {asked} calls"))
         bars.append(Bar(
             f"an ended session let in, {engine}, 99th percentile of {len(waits):,}", f"{p99:.1f} ms", f"at most {BAR_MS} ms",
