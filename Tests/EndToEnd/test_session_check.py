@@ -60,6 +60,19 @@ def known(app):
     return app
 
 
+@contextlib.contextmanager
+def app_of_own_stack(**settings):
+    """An app whose token is remembered, and whose stack nobody else uses."""
+    with new_stack(**settings) as stack:
+        stack.start()
+        app = App(stack)
+        app.sign_in()
+        app.complete()
+        until_remembered(app)
+        yield app
+        assert stack.stop() == 0, stack.output
+
+
 def heard(app, code="SESSION_REVOKED"):
     """The end by others is heard."""
     process_table.wait_until(lambda: app.get("/me").status == 401, HEARD_SECONDS, "the end to be heard")
@@ -160,33 +173,21 @@ def test_a_stolen_refresh_token_ends_what_is_remembered(known):
 
 
 def test_the_end_of_all_sessions_of_all_users_is_heard():
-    with new_stack() as stack:
-        stack.start()
-        app = App(stack)
-        app.sign_in()
-        app.complete()
-        until_remembered(app)
+    with app_of_own_stack() as app:
         # It asks all the time, so that its token is judged while servers know of the end at different times.
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            ended = pool.submit(sessions_end, stack, "--all", "--confirm")
+            ended = pool.submit(sessions_end, app.stack, "--all", "--confirm")
             while not ended.done():
                 app.get("/me")
             assert ended.result().returncode == 0, ended.result().stderr
         heard(app)
-        assert stack.stop() == 0, stack.output
 
 
 def test_tokens_of_a_leaked_key_are_refused():
-    with new_stack() as stack:
-        stack.start()
-        app = App(stack)
-        app.sign_in()
-        app.complete()
-        until_remembered(app)
-        rotate(stack.folder / "secrets", "signing", "--leaked", "--confirm")
-        os.kill(stack.process_of("identity"), signal.SIGHUP)
+    with app_of_own_stack() as app:
+        rotate(app.stack.folder / "secrets", "signing", "--leaked", "--confirm")
+        os.kill(app.stack.process_of("identity"), signal.SIGHUP)
         heard(app, "ACCESS_TOKEN_INVALID")
-        assert stack.stop() == 0, stack.output
 
 
 def test_a_token_that_expires_is_expired_for_the_gateway_too():

@@ -98,7 +98,7 @@ package struct Authentication: Sendable {
     ) async throws -> IdentityV1.CheckSessionResponse {
         let session: IdentityV1.CheckSessionResponse
         if let known = answers?.answer(to: token) {
-            // In all dialects the same: identity lets no answer be used again that is not.
+            // It holds in every dialect: identity allows no further use of an answer about a session that is bound to one.
             session = known
         } else {
             let asking = answers?.ask()

@@ -7,7 +7,7 @@ import RPC
 struct OutageAnswer: Sendable {
     /// How long identity may take to respond while there is such an answer.
     static let checkLimit: Duration = .seconds(1)
-    /// The metadata key that tells a client of an RPC that its token was judged so, with the age in seconds.
+    /// The metadata key of an RPC's response that was allowed by such an answer; the value is ``seconds``.
     static let metadataKey = "vestibule-outage-grace"
 
     let response: IdentityV1.CheckSessionResponse
@@ -22,6 +22,7 @@ struct OutageAnswer: Sendable {
 }
 
 extension HTTPField.Name {
-    /// Tells a client that its token was judged so, with the age in seconds. Forced because the literal is a token of RFC 9110 section 5.6.2.
+    /// The header of a response that was allowed by such an answer; the value is `OutageAnswer.seconds`. Forced because the literal is a token
+    /// of RFC 9110 section 5.6.2.
     static let outageGrace = HTTPField.Name("Vestibule-Outage-Grace")!
 }

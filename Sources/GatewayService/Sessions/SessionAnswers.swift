@@ -60,7 +60,7 @@ final class SessionAnswers: Sendable {
     private let checks = CounterFamily(
         "vestibule_gateway_session_checks_total",
         help:
-            "Access tokens that were judged, by who judged: identity, or the gateway by an answer that identity gave within the last minute.",
+            "Access tokens judged by identity, by its answer of the last minute, or by the grace while it does not respond.",
         labels: ["by"],
         values: [["identity"], ["answer"], ["grace"]]
     )
