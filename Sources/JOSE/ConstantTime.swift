@@ -4,8 +4,11 @@ import COpenSSL
 public enum ConstantTime {
     /// Whether the two are equal. The lengths are not secret: it returns early if they differ.
     public static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
-        let first = Array(first)
-        let second = Array(second)
+        areEqual(Array(first), Array(second))
+    }
+
+    /// As above, of what most callers have.
+    public static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         guard first.count == second.count else { return false }
         return CRYPTO_memcmp(first, second, first.count) == 0
     }

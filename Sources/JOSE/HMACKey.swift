@@ -2,11 +2,11 @@ import COpenSSL
 
 /// A key for HMAC-SHA256 that is set up once: a code of a short text then costs half as much as with
 /// ``SHA256/authenticationCode(of:key:)``. Any thread.
-final class HMACKey: Sendable {
+public final class HMACKey: Sendable {
     private let contexts: ContextPool
 
     /// - Parameter bytes: the key.
-    init(_ bytes: [UInt8]) {
+    public init(_ bytes: [UInt8]) {
         contexts = ContextPool(
             make: {
                 guard let context = SHA256.codeContext() else { return nil }
@@ -16,6 +16,15 @@ final class HMACKey: Sendable {
             },
             free: { EVP_MAC_CTX_free($0) }
         )
+    }
+
+    /// The code of a message.
+    public func code(of message: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { code, count in
+            let nothing = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+            message.withUnsafeBufferPointer { write($0, nothing, nothing, into: code) }
+            count = SHA256.byteCount
+        }
     }
 
     /// Writes the code of three texts one after the other into `SHA256.byteCount` bytes. It fails only if libcrypto has no memory or

@@ -68,6 +68,33 @@ TEST(a_request_is_written_as_grpc_says) {
     end(&scene);
 }
 
+TEST(values_that_do_not_repeat_stay_out_of_the_table) {
+    scene scene = begin();
+    static const char *const names[] = {
+        "traceparent", "tracestate", "x-request-id", "vestibule-caller-proof", "vestibule-client-address"};
+    size_t table_bytes = 0;
+    for (int turn = 1; turn <= 30; turn++) {
+        uint8_t metadata[1024];
+        size_t length = 0;
+        char value[64];
+        (void)snprintf(value, sizeof value, "a value of call %d, which is none of the others'", turn);
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) length = metadata_add(metadata, length, names[i], value);
+        length = metadata_add(metadata, length, "x-repeated", "the same each time");
+        uint64_t deadline_ns = crpc_loop_now_ns(scene.rig->loop) + 20000000000u + (uint64_t)turn * 1000;
+        REQUIRE(call_open_with(scene.peer, rig_paths[METHOD_UNARY], deadline_ns, metadata, length) != NULL);
+        int32_t id = 1 + 2 * turn;
+        UNTIL(scene.rig, raw_read(scene.raw) && raw_find(scene.raw, NGHTTP2_HEADERS, id) != NULL);
+        const raw_frame *head = raw_find(scene.raw, NGHTTP2_HEADERS, id);
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) EXPECT(raw_frame_has(head, names[i], value));
+        EXPECT(raw_frame_has(head, "x-repeated", "the same each time"));
+        size_t bytes = nghttp2_hd_inflate_get_dynamic_table_size(scene.raw->inflater);
+        // The first call brings the names; nothing comes after it.
+        if (turn > 1 && !EXPECT_EQUAL(bytes, table_bytes)) test_note("call %d", turn);
+        table_bytes = bytes;
+    }
+    end(&scene);
+}
+
 TEST(http_errors_become_statuses) {
     static const struct {
         const char *http;

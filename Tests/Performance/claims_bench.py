@@ -15,7 +15,7 @@ from processes import BenchError, run
 from report import Bar, Figure
 from service_stack import service_stack
 
-RATIO_MIN = 0.7
+RATIO_MIN = 0.9
 # What a run that is faster than this many a second would have too few accounts for.
 CLAIMS_PER_SECOND_MAX = 4_000
 WORKERS = 32

@@ -11,7 +11,7 @@ from processes import listening_port, resident_bytes, running
 from report import Bar, Figure
 
 CONNECTIONS = 2_000
-BYTES_MAX = 25_000
+BYTES_MAX = 10_000
 SETTLE_SECONDS = 1
 # The preface and an empty SETTINGS frame (RFC 9113 section 3.4).
 GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"

@@ -1,5 +1,5 @@
-"""How large the gateway is beside an older version (`--against`), in its image and in memory, and how long a clean release build
-takes beside that of an older commit (`--build-against`)."""
+"""How large the images of all programs are; how large the gateway is beside an older version (`--against`), in its image and in memory,
+and how long a clean release build takes beside that of an older commit (`--build-against`)."""
 
 import os
 import re
@@ -14,6 +14,8 @@ from report import Bar, Figure
 from service_stack import service_stack
 
 PROGRAM = "gateway"
+IMAGES = ("gateway", "identity", "profile", "invites", "vestibule")
+IMAGE_BYTES_MAX = 45_000_000
 RATIO_MAX, BUILD_RATIO_MAX = 0.6, 0.5
 BUILD_SECONDS_MAX = 3600
 # Of the libraries that programs load, those of the images' base (debian:bookworm-slim).
@@ -44,6 +46,18 @@ def _idle_bytes(options, binaries, folder):
     with service_stack(options, folder, binaries) as stack:
         time.sleep(SETTLE_SECONDS)
         return resident_bytes(stack.process_of(PROGRAM))[0]
+
+
+def _measure_images(options, scratch):
+    """The image of each program."""
+    figures, bars = [], []
+    for name in IMAGES:
+        size = image_bytes(f"{options.binaries}/{name}", scratch) / 1e6
+        options.say(f"{name}'s image: {size:.1f} MB over its base")
+        figures.append(Figure(f"{name}'s image over its base", f"{size:.1f} MB", "", ""))
+        bars.append(Bar(
+            f"{name}'s image over its base", f"{size:.1f} MB", f"at most {IMAGE_BYTES_MAX / 1e6:.0f} MB", size * 1e6 <= IMAGE_BYTES_MAX))
+    return figures, bars
 
 
 def _ratio_bars(what, found, times_max):
@@ -87,7 +101,8 @@ def measure(options, scratch):
     versions = {OURS: options.binaries}
     if options.against:
         versions[BEFORE] = options.against
-    images, idle, figures = {}, {}, []
+    images, idle = {}, {}
+    figures, image_bars = _measure_images(options, scratch)
     for name, binaries in versions.items():
         images[name] = image_bytes(f"{binaries}/{PROGRAM}", scratch)
         idle[name] = _idle_bytes(options, binaries, os.path.join(scratch, f"size-{name}"))
@@ -96,7 +111,7 @@ def measure(options, scratch):
             Figure(f"{PROGRAM}'s image over its base, {name}", f"{images[name] / 1e6:.1f} MB", "", ""),
             Figure(f"{PROGRAM}, idle, {name}", f"{idle[name] / 1e6:.1f} MB resident", "", ""),
         ]
-    bars = _ratio_bars(f"{PROGRAM}'s image over its base", images, RATIO_MAX)
+    bars = image_bars + _ratio_bars(f"{PROGRAM}'s image over its base", images, RATIO_MAX)
     bars += _ratio_bars(f"{PROGRAM}'s resident memory, idle", idle, RATIO_MAX)
     if options.build_against:
         more = _measure_build(options, scratch)

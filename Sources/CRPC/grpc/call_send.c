@@ -1,5 +1,6 @@
 #include "crpc_gzip.h"
 #include "grpc/call.h"
+#include "grpc/header_names.h"
 #include "grpc/held_calls.h"
 
 #include <stdio.h>
@@ -345,6 +346,15 @@ void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const 
 
 // ---- Client: requests ----
 
+/// Keeps values that don't repeat out of HPACK's table; but for the first one of each, which brings the name there.
+static void send_note_unrepeated(crpc_connection *connection, crpc_sent_field *entries, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t bit = crpc_unrepeated_field(entries[i].name, entries[i].name_length);
+        if (connection->unrepeated_sent & bit) entries[i].flags |= CRPC_FIELD_UNIQUE;
+        connection->unrepeated_sent |= bit;
+    }
+}
+
 /// Opens a stream with a head. Errors: MEMORY, CLOSED; then there is none.
 static int send_request(
     crpc_connection *connection, const crpc_sent_field *entries, size_t count, uint64_t deadline_ns, bool sends_gzip,
@@ -393,6 +403,7 @@ int crpc_stream_open(
     }
     if (path_length > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
     int error = crpc_call_append_fields(entries, &count, metadata, metadata_length, path_length, false);
+    if (error == CRPC_OK) send_note_unrepeated(connection, entries, count);
     crpc_stream *stream;
     if (error == CRPC_OK) error = send_request(connection, entries, count, deadline_ns, sends_gzip, &stream);
     if (error != CRPC_OK) return error;

@@ -56,6 +56,7 @@ struct crpc_connection {
     } told;
     size_t dropped_bytes;        // of the requests of streams that are open, as exchanges count them
     bool is_encrypted;
+    uint8_t unrepeated_sent;     // client: bits of `crpc_unrepeated_field` of which requests had one
     char *authority;             // client
     size_t authority_length;
 };

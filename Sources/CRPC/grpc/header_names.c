@@ -1,6 +1,7 @@
 #include "grpc/header_names.h"
 
 #include "crpc_stream.h"
+#include "http/bytes.h"
 
 const crpc_known_names crpc_grpc_names = {
     CRPC_KNOWN_NAMES_OF_HTTP,
@@ -11,6 +12,17 @@ const crpc_known_names crpc_grpc_names = {
     .of_length[17][1] = {"grpc-message-type", CRPC_HEADER_PROTOCOL},
     .of_length[20][0] = {"grpc-accept-encoding", CRPC_HEADER_GRPC_ACCEPT_ENCODING},
 };
+
+uint8_t crpc_unrepeated_field(const uint8_t *name, size_t length) {
+    switch (length) { // which tells most of them apart
+    case 10: return crpc_equals(name, length, "tracestate") ? 0x01 : 0;
+    case 11: return crpc_equals(name, length, "traceparent") ? 0x02 : 0;
+    case 12: return crpc_equals(name, length, "grpc-timeout") ? 0x04 : crpc_equals(name, length, "x-request-id") ? 0x08 : 0;
+    case 22: return crpc_equals(name, length, "vestibule-caller-proof") ? 0x10 : 0;
+    case 24: return crpc_equals(name, length, "vestibule-client-address") ? 0x20 : 0;
+    default: return 0; // nghttp2 keeps no `authorization` by itself
+    }
+}
 
 bool crpc_metadata_is_reserved(const uint8_t *name, size_t length) {
     return crpc_header_named(&crpc_grpc_names, name, length) != CRPC_HEADER_APPLICATION;

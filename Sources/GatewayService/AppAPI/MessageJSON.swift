@@ -80,10 +80,10 @@ private struct MessageJSON: FieldVisitor {
                 return defaults.finish()
             }
             // An absent message is null, or no member.
-            guard field.options.nullable else { return }
+            guard field.isNullable else { return }
         }
         writer.pointee.begin(field.memberName)
-        if field.options.nullable { return writer.pointee.writeNull() }
+        if field.isNullable { return writer.pointee.writeNull() }
         switch field.kind {
         case .text: writer.pointee.write("")
         case .truth: writer.pointee.write(false)

@@ -24,8 +24,9 @@ struct MessageShape: Sendable {
     }
 }
 
-/// A field of a message.
-struct FieldShape: Sendable {
+/// A field of a message. A class, since a response goes through the fields one by one: a structure's copies would count references
+/// of all its parts each time.
+final class FieldShape: Sendable {
     /// What a field, or an element of it, may be.
     indirect enum Kind: Sendable {
         case text
@@ -47,25 +48,51 @@ struct FieldShape: Sendable {
     /// Whether absent differs from empty.
     let hasPresence: Bool
     let options: OptionsV1.JsonField
+    /// Whether JSON has null for its default value.
+    let isNullable: Bool
     /// The comment, for people.
     let description: String
-    var isHidden: Bool
-    var isInline: Bool
+    let isHidden: Bool
+    let isInline: Bool
 
     /// Whether a request may leave it out.
     var isOptional: Bool { options.optional || hasPresence }
 
-    fileprivate var hidden: FieldShape {
-        var field = self
-        field.isHidden = true
-        return field
+    /// - Parameter comment: for people.
+    fileprivate init(of field: Google_Protobuf_FieldDescriptorProto, kind: Kind, comment: String) {
+        let options = field.options.Vestibule_Options_V1_json
+        number = Int(field.number)
+        protoName = field.name
+        name = options.name.isEmpty ? field.name : options.name
+        memberName = JSONMemberName(name)
+        self.kind = kind
+        isRepeated = field.label == .repeated
+        hasPresence = field.proto3Optional
+        self.options = options
+        isNullable = options.nullable
+        description = comment
+        isHidden = options.hidden
+        isInline = options.inline
     }
 
-    fileprivate var inlined: FieldShape {
-        var field = self
-        field.isInline = true
-        return field
+    private init(_ field: FieldShape, isHidden: Bool, isInline: Bool) {
+        number = field.number
+        protoName = field.protoName
+        name = field.name
+        memberName = field.memberName
+        kind = field.kind
+        isRepeated = field.isRepeated
+        hasPresence = field.hasPresence
+        options = field.options
+        isNullable = field.isNullable
+        description = field.description
+        self.isHidden = isHidden
+        self.isInline = isInline
     }
+
+    fileprivate var hidden: FieldShape { FieldShape(self, isHidden: true, isInline: isInline) }
+
+    fileprivate var inlined: FieldShape { FieldShape(self, isHidden: isHidden, isInline: true) }
 }
 
 /// The values of an enum as JSON has them.
@@ -110,7 +137,7 @@ struct MessageShapes {
         if let shape = found[name] { return shape }
         guard let (message, comments) = declared[name] else { throw ShapeError.unknownType(name) }
         let fields = try message.field.enumerated().map { index, field in
-            try fieldShape(of: field, comment: comments(index))
+            FieldShape(of: field, kind: try kind(of: field), comment: comments(index))
         }
         let named = message.options.hasVestibule_Options_V1_schema
         let made = MessageShape(
@@ -119,27 +146,6 @@ struct MessageShapes {
         )
         found[name] = made
         return made
-    }
-
-    private mutating func fieldShape(
-        of field: Google_Protobuf_FieldDescriptorProto,
-        comment: String
-    ) throws -> FieldShape {
-        let options = field.options.Vestibule_Options_V1_json
-        let name = options.name.isEmpty ? field.name : options.name
-        return FieldShape(
-            number: Int(field.number),
-            protoName: field.name,
-            name: name,
-            memberName: JSONMemberName(name),
-            kind: try kind(of: field),
-            isRepeated: field.label == .repeated,
-            hasPresence: field.proto3Optional,
-            options: options,
-            description: comment,
-            isHidden: options.hidden,
-            isInline: options.inline
-        )
     }
 
     private mutating func kind(of field: Google_Protobuf_FieldDescriptorProto) throws -> FieldShape.Kind {

@@ -18,6 +18,8 @@ public struct CallerProofKey: Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
     /// Names the key in proofs, and tells nothing of it: four bytes of HKDF-SHA256 of it.
     public let id: [UInt8]
+    /// Makes codes under the key.
+    public let codes: HMACKey
 
     /// A key of ``byteCount`` bytes; nil for another count.
     public init?(_ bytes: [UInt8]) {
@@ -34,6 +36,7 @@ public struct CallerProofKey: Sendable, CustomStringConvertible {
 
     private init(derived bytes: [UInt8]) {
         self.bytes = bytes
+        codes = HMACKey(bytes)
         id = HKDF.key(from: bytes, label: Array(Self.idLabel.utf8), byteCount: 4)
     }
 

@@ -66,7 +66,7 @@ public struct CallerProof: Sendable, Hashable {
         for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: minute >> shift)) }
         bytes += userID.bytes
         bytes += sessionID?.bytes ?? [UInt8](repeating: 0, count: 16)
-        bytes += Self.code(of: bytes[...], key, service)
+        bytes += Self.code(of: bytes, key, service)
         return Base64URL.encode(bytes)
     }
 
@@ -85,12 +85,14 @@ public struct CallerProof: Sendable, Hashable {
     ) throws(CallerProofError) {
         guard text.utf8.count == Self.textLength, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount,
             bytes[0] == Self.version || bytes[0] == Self.guestVersion,
-            let key = keys.first(where: { $0.id.elementsEqual(bytes[1..<5]) })
+            let key = keys.first(where: { $0.id == Array(bytes[1..<5]) })
         else { throw .malformed }
-        let content = bytes[..<Self.contentByteCount]
-        guard ConstantTime.areEqual(Self.code(of: content, key, service), bytes[Self.contentByteCount...]),
-            let userID = UserID(bytes: bytes[9..<25]), let sessionID = SessionID(bytes: bytes[25..<41])
-        else { throw .forged }
+        let code = Array(bytes[Self.contentByteCount...])
+        guard ConstantTime.areEqual(Self.code(of: Array(bytes[..<Self.contentByteCount]), key, service), code) else {
+            throw .forged
+        }
+        let userID = UserID(high: Self.number(bytes, at: 9), low: Self.number(bytes, at: 17))
+        let sessionID = SessionID(high: Self.number(bytes, at: 25), low: Self.number(bytes, at: 33))
         let minute = bytes[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         let now = nowMilliseconds / 60_000
         guard now - 1...now ~= Int64(minute) else { throw .expired }
@@ -102,7 +104,7 @@ public struct CallerProof: Sendable, Hashable {
         )
     }
 
-    private static func code(of content: ArraySlice<UInt8>, _ key: CallerProofKey, _ service: String) -> [UInt8] {
+    private static func code(of content: [UInt8], _ key: CallerProofKey, _ service: String) -> [UInt8] {
         var message: [UInt8] = []
         message.reserveCapacity(label.utf8.count + service.utf8.count + 2 + contentByteCount)
         message += label.utf8
@@ -110,6 +112,11 @@ public struct CallerProof: Sendable, Hashable {
         message += service.utf8
         message.append(0)
         message += content
-        return Array(SHA256.authenticationCode(of: message, key: key.bytes).prefix(codeByteCount))
+        return Array(key.codes.code(of: message).prefix(codeByteCount))
+    }
+
+    /// Eight bytes, most significant first.
+    private static func number(_ bytes: [UInt8], at offset: Int) -> UInt64 {
+        bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
