@@ -80,6 +80,16 @@ public final class VerificationKey: Sendable {
         return verifiers[algorithm]?.verify(encoded, message: message) ?? false
     }
 
+    /// Whether `signature`, in DER (an `Ecdsa-Sig-Value`, RFC 3279 section 2.2.3), is `algorithm`'s signature of `message` by
+    /// this key: the form outside of JOSE, in certificates and WebAuthn. Other spellings of the same numbers, which BER
+    /// allows, are rejected. False also when the key is of another kind or has no such form, as RSA has none.
+    public func verifies(derSignature signature: [UInt8], of message: [UInt8], algorithm: SignatureAlgorithm) -> Bool {
+        guard let byteCount = type.coordinateByteCount,
+            let raw = ECDSASignature.raw(fromDER: signature, coordinateByteCount: byteCount)
+        else { return false }
+        return verifies(raw, of: message, algorithm: algorithm)
+    }
+
     /// The length of its signatures in JOSE's form: two numbers of a curve's field, or one of the modulus' length (RFC 7518
     /// sections 3.3 and 3.4).
     var signatureByteCount: Int {
