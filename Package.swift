@@ -210,6 +210,7 @@ let package = Package(
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
+        library("WebAuthn", ["Bytes", "JOSE"]),
         library("SessionVerifier", ["API", "JOSE", "RPC", lifecycle]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
@@ -469,6 +470,12 @@ let package = Package(
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("VestibuleClientTests", ["VestibuleClient"]),
         tests("JOSETests", ["JOSE"]),
+        tests(
+            "WebAuthnTests",
+            ["COpenSSL", "JOSE", "TestWaits", "WebAuthn"],
+            exclude: ["oracle.py"],
+            resources: [.copy("vectors.json")]
+        ),
         tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", "TestWaits", protobuf]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
         tests("BytesTests", ["Bytes"]),

@@ -45,6 +45,7 @@ ALLOWED = {
     "ServiceKit": {"API", "Bytes", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
     "ServiceModels": {"API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore"},
     "ServiceStore": {"API", "Postgres", "RPC", "RPCTransport", "ServiceKit"},
+    "WebAuthn": {"Bytes", "JOSE"},
     "WebPages": {"HTTPJSON", "JOSE"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
     "Executables/identity": {"AccountImport", "IdentityService", "ServiceCommands", "ServiceKit"},
@@ -71,6 +72,7 @@ PURE = {
     "Models": _SYSTEM,
     "ProfileDomain": _SYSTEM,
     "RPC": _SYSTEM | {"SwiftProtobuf", "Tracing"},
+    "WebAuthn": set(),
 }
 
 _IMPORT = re.compile(
