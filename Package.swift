@@ -245,7 +245,8 @@ let package = Package(
             "IdentityService",
             [
                 "API", "AccountImport", "Bytes", "IdentityDomain", "JOSE", "KeyRings", "Models", "OutgoingHTTP",
-                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
+                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", "WebAuthn", lifecycle,
+                logging,
             ]
         ),
         library(

@@ -91,6 +91,7 @@ struct Gateway: Sendable {
             ReceiveGoogleNoticeRoute.endpoint(authentication),
             RefreshSessionRoute.endpoint(methods),
             SignInAsGuestRoute.endpoint(methods),
+            SignInWithPasskeyRoute.endpoint(methods),
             LinkProviderRoute.endpoint(methods),
             DeleteMeRoute.endpoint(methods),
             SetAvatarRoute.endpoint(methods),

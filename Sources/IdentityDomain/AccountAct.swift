@@ -3,7 +3,9 @@
 public enum AccountAct: String, Sendable, Hashable, CaseIterable {
     /// Linking a further provider.
     case linkProvider = "link_provider"
-    /// Unlinking a provider.
+    /// Adding a passkey.
+    case addPasskey = "add_passkey"
+    /// Unlinking a provider, or removing a passkey.
     case unlinkProvider = "unlink_provider"
     /// Merging two accounts into one.
     case mergeAccounts = "merge_accounts"
@@ -20,8 +22,9 @@ public enum AccountAct: String, Sendable, Hashable, CaseIterable {
         case guestNotAllowed
     }
 
-    /// The proofs that a thief of one token can't give (RFC 9700 section 4.5 for codes, OpenID Connect Core section 15.5.2 for nonces).
-    public static let acceptedProofs: Set<Proof> = [.nonce, .code]
+    /// The proofs that a thief of one token can't give (RFC 9700 section 4.5 for codes, OpenID Connect Core section 15.5.2 for nonces,
+    /// WebAuthn Level 3 section 13.4.3 for challenges).
+    public static let acceptedProofs: Set<Proof> = [.nonce, .code, .passkey]
 
     /// Judges an act by the sign-in that it stands on.
     ///

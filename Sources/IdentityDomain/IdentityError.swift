@@ -72,6 +72,8 @@ public enum IdentityError: Error, Sendable, Hashable {
     case tooManyAddresses(retryAfterMilliseconds: Int64)
     /// What has to do with guests was refused.
     case guest(GuestRefusal)
+    /// What has to do with passkeys was refused.
+    case passkey(PasskeyRefusal)
     /// Another service's event about a user is rejected.
     case event(EventRefusal)
 

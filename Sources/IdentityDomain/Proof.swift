@@ -11,6 +11,8 @@ public enum Proof: String, Sendable, Hashable, CaseIterable {
     case accessToken = "access_token"
     /// Nothing: somebody knew the person's id at the provider. Good in one dialect only.
     case unproven = "unproven"
+    /// A passkey of the account signed a challenge of ours.
+    case passkey = "passkey"
     /// There is nobody to prove: the account is a guest's, and its session is all that opens it.
     case guest = "guest"
 }

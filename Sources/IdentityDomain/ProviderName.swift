@@ -13,9 +13,12 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
     /// What stands in the place of a provider for sessions of guests, whom no provider knows. No provider can have this name.
     public static let guest = ProviderName(unchecked: "guest")
 
+    /// What stands in the place of a provider for an account's passkeys, of which there may be several. No provider can have this name.
+    public static let passkey = ProviderName(unchecked: "passkey")
+
     /// Words that stand in the place of a name in the gateway's paths below `/auth/`: nobody could sign in at such a provider.
     public static let reserved: Set<String> = [
-        "challenge", "guest", "identities", "introspect", "refresh", "sessions", "sign-out", "sign-out-everywhere",
+        "challenge", "guest", "identities", "introspect", "passkey", "passkeys", "refresh", "sessions", "sign-out", "sign-out-everywhere",
         "v1",
     ]
 

@@ -89,6 +89,29 @@ public struct SignIn: Sendable, Hashable {
         provenPhone = claims.phoneNumber
     }
 
+    /// A sign-in by a passkey of an account. It makes no account, and says nothing of the person.
+    ///
+    /// - Parameters:
+    ///   - subject: the subject of the account's identity ``ProviderName/passkey``.
+    ///   - relyingParty: the RP ID, in the place of an app.
+    ///   - challenge: what the passkey has answered; it buys one session.
+    public init(passkeyOf subject: String, relyingParty: String, challenge: SpentChallenge, deviceName: String) {
+        fingerprint = challenge.fingerprint
+        provider = .passkey
+        self.subject = subject
+        transferSubject = nil
+        clientID = relyingParty
+        proof = .passkey
+        mayBeFirst = true
+        createsAccount = false
+        (email, isEmailTold, isEmailVerified, isPrivateEmail) = (nil, false, false, false)
+        (fullName, tokenName, realUserStatus, provenPhone) = (nil, nil, nil, nil)
+        self.deviceName = DeviceName.accept(deviceName)
+        issuedAtSeconds = challenge.endsAtSeconds - PasskeyChallenges.lifetimeSeconds
+        acceptedUntilSeconds = challenge.endsAtSeconds
+        toldOnceKeys = []
+    }
+
     /// The sign-in that opens a session once the same credentials have linked their identity. Linking has used them up, so it goes by
     /// a fingerprint of its own, which buys one session and finds it again on a retry. It makes no account.
     public var afterLinking: SignIn {

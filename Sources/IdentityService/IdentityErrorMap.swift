@@ -138,6 +138,8 @@ extension IdentityError: DomainError {
             refusal.rpcError
         case .guest(let refusal):
             refusal.rpcError
+        case .passkey(let refusal):
+            refusal.rpcError
         case .tooManyAddresses(let retryAfterMilliseconds):
             .domain(
                 .resourceExhausted,

@@ -32,6 +32,8 @@ struct IdentityMethods: IdentityServiceHandler {
     let guests: GuestMetrics
     /// How many guests came in the hour that runs.
     let guestCount: GuestCount
+    /// By what passkeys are added and sign in; nil where they don't.
+    let passkeys: PasskeySettings?
     let sessionUses: SessionUses
     let acknowledgements: Acknowledgements
     /// Sends ended sessions to the watchers.
@@ -54,6 +56,9 @@ struct IdentityMethods: IdentityServiceHandler {
     /// Returns so many random bytes, fit for keys.
     let randomBytes: @Sendable (Int) -> [UInt8]
 
+    /// The providers by which accounts may be opened; passkeys count as one.
+    var waysIn: [ProviderName] { Array(providers.keys) + (passkeys == nil ? [] : [.passkey]) }
+
     // Made from our own current keys:
 
     /// Determines the account that a method is called for.
@@ -68,6 +73,8 @@ struct IdentityMethods: IdentityServiceHandler {
     var nonces: SignInNonces { ownKeys.current.nonces }
     /// Make and verify challenges of guests to come.
     var guestChallenges: GuestChallenges { ownKeys.current.guestChallenges }
+    /// Make and verify challenges of passkeys.
+    var passkeyChallenges: PasskeyChallenges { ownKeys.current.passkeyChallenges }
     /// Hash the phone numbers that providers sent.
     var phoneKeys: [[UInt8]] { ownKeys.current.phoneKeys }
     /// Hashes client addresses, to count the rows kept for each.

@@ -290,6 +290,7 @@ struct IdentityParts: Sendable {
             guestCount: GuestCount(nowNanoseconds: monotonicNanoseconds) { deadline in
                 try await store.guestCount(settings.guests, nowMilliseconds: clock.nowMilliseconds, deadline: deadline)
             },
+            passkeys: settings.passkeys,
             sessionUses: sessionUses,
             acknowledgements: acknowledgements,
             revocations: revocations,

@@ -6,6 +6,8 @@ public enum SessionTag {}
 public enum GroupTag {}
 /// What ``MemberID`` is an id of: one person's place in one group.
 public enum MemberTag {}
+/// What ``PasskeyID`` is an id of: one credential of an account.
+public enum PasskeyTag {}
 /// What ``EventID`` is an id of: something that one service tells another, to be applied once.
 public enum EventTag {}
 
@@ -17,5 +19,7 @@ public typealias SessionID = Identifier<SessionTag>
 public typealias GroupID = Identifier<GroupTag>
 /// The id of one person's place in one group; it stays the same when a pending member becomes a member.
 public typealias MemberID = Identifier<MemberTag>
+/// The id of a passkey, as people and apps name it. No authenticator knows it.
+public typealias PasskeyID = Identifier<PasskeyTag>
 /// The id of an event between services, by which the receiver knows that it has applied it.
 public typealias EventID = Identifier<EventTag>

@@ -55,6 +55,9 @@ public struct TableEffect: Sendable, Hashable {
     /// Columns, constraints or triggers are added or dropped, without a look at the rows.
     public static func altered(_ table: String) -> TableEffect { TableEffect(table, .accessExclusive, .catalog) }
 
+    /// Another table refers to it from now on, by a foreign key.
+    public static func referred(_ table: String) -> TableEffect { TableEffect(table, .shareRowExclusive, .catalog) }
+
     /// Its new constraints are validated behind the migrations.
     public static func validated(_ table: String) -> TableEffect {
         TableEffect(table, .shareUpdateExclusive, .validation)

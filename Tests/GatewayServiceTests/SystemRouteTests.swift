@@ -99,8 +99,8 @@ struct SystemRouteTests {
                 #expect(statuses.isSuperset(of: ["408", "413", "415"]) == takesBody, "\(method.name) \(path.name)")
                 // Requests to these carry no credentials of a caller, so they don't return 401.
                 let isForAll = [
-                    "/auth/challenge", "/auth/guest", "/auth/guest/challenge", "/auth/apple/notifications",
-                    "/auth/google/risc",
+                    "/auth/challenge", "/auth/guest", "/auth/guest/challenge", "/auth/passkey/challenge",
+                    "/auth/apple/notifications", "/auth/google/risc",
                 ].contains(path.name)
                 let isAuth = path.name.hasPrefix("/auth/") && !isForAll
                 let needsUser = method.value.object?["security"] != nil || isAuth

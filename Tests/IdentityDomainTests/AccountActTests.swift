@@ -18,9 +18,9 @@ struct AccountActTests {
     }
 
     @Test(arguments: AccountAct.allCases)
-    func `Only a nonce or a code proves one`(act: AccountAct) {
+    func `Only a nonce, a code or a passkey proves one`(act: AccountAct) {
         for proof in Proof.allCases where proof != .guest {
-            let isEnough = proof == .nonce || proof == .code
+            let isEnough = proof == .nonce || proof == .code || proof == .passkey
             #expect(refusal(proof, act: act) == (isEnough ? nil : .proofRequired), "\(proof)")
         }
     }

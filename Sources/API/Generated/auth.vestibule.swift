@@ -102,6 +102,51 @@ extension AppV1 {
 
     /// Empty: the provider is not linked.
     public typealias UnlinkProviderResponse = Vestibule_App_V1_UnlinkProviderResponse
+
+    /// Requests a challenge for a sign-in by passkey.
+    public typealias CreatePasskeyChallengeRequest = Vestibule_App_V1_CreatePasskeyChallengeRequest
+
+    /// A challenge for a sign-in by passkey.
+    public typealias CreatePasskeyChallengeResponse = Vestibule_App_V1_CreatePasskeyChallengeResponse
+
+    /// A passkey's answer to a challenge.
+    public typealias SignInWithPasskeyRequest = Vestibule_App_V1_SignInWithPasskeyRequest
+
+    /// The opened session.
+    public typealias SignInWithPasskeyResponse = Vestibule_App_V1_SignInWithPasskeyResponse
+
+    /// Requests a challenge for a new passkey.
+    public typealias CreatePasskeyRegistrationRequest = Vestibule_App_V1_CreatePasskeyRegistrationRequest
+
+    /// A challenge for a new passkey.
+    public typealias CreatePasskeyRegistrationResponse = Vestibule_App_V1_CreatePasskeyRegistrationResponse
+
+    /// A new passkey.
+    public typealias AddPasskeyRequest = Vestibule_App_V1_AddPasskeyRequest
+
+    /// The passkey was added.
+    public typealias AddPasskeyResponse = Vestibule_App_V1_AddPasskeyResponse
+
+    /// Requests the user's passkeys.
+    public typealias ListPasskeysRequest = Vestibule_App_V1_ListPasskeysRequest
+
+    /// The user's passkeys.
+    public typealias ListPasskeysResponse = Vestibule_App_V1_ListPasskeysResponse
+
+    /// A passkey of the user.
+    public typealias Passkey = Vestibule_App_V1_Passkey
+
+    /// The new name of a passkey.
+    public typealias RenamePasskeyRequest = Vestibule_App_V1_RenamePasskeyRequest
+
+    /// The renamed passkey.
+    public typealias RenamePasskeyResponse = Vestibule_App_V1_RenamePasskeyResponse
+
+    /// The passkey to remove.
+    public typealias RemovePasskeyRequest = Vestibule_App_V1_RemovePasskeyRequest
+
+    /// Empty: the passkey is removed.
+    public typealias RemovePasskeyResponse = Vestibule_App_V1_RemovePasskeyResponse
 }
 
 /// Describes the methods of `vestibule.app.v1.AuthService`.
@@ -252,6 +297,75 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
+    /// Creates a challenge for a sign-in by passkey. `options` are for `navigator.credentials.get` and Android's Credential Manager; iOS
+    /// apps take challenge and relying party from them. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED where passkeys are off. Needs no
+    /// access token.
+    public static let createPasskeyChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreatePasskeyChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Opens a session by a passkey of an account; it never creates one. The session counts as proven. The same credential within a
+    /// minute returns the same session. UNAUTHENTICATED with PASSKEY_UNKNOWN for a passkey that no account has. Needs no access token.
+    public static let signInWithPasskey = MethodDescriptor(
+        service: serviceName,
+        method: "SignInWithPasskey",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
+    /// Manager. The challenge is valid for this session alone.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public static let createPasskeyRegistration = MethodDescriptor(
+        service: serviceName,
+        method: "CreatePasskeyRegistration",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
+    /// ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public static let addPasskey = MethodDescriptor(
+        service: serviceName,
+        method: "AddPasskey",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists the user's passkeys, the oldest first.
+    public static let listPasskeys = MethodDescriptor(
+        service: serviceName,
+        method: "ListPasskeys",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
+    public static let renamePasskey = MethodDescriptor(
+        service: serviceName,
+        method: "RenamePasskey",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
+    /// was added less than a day ago would replace an older one.
+    public static let removePasskey = MethodDescriptor(
+        service: serviceName,
+        method: "RemovePasskey",
+        kind: .unary,
+        isIdempotent: false
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         signInWithProvider,
@@ -268,6 +382,13 @@ public enum AuthServiceMethods {
         listProviders,
         linkProvider,
         unlinkProvider,
+        createPasskeyChallenge,
+        signInWithPasskey,
+        createPasskeyRegistration,
+        addPasskey,
+        listPasskeys,
+        renamePasskey,
+        removePasskey,
     ]
 }
 
@@ -390,6 +511,61 @@ public protocol AuthServiceHandler: RPCService {
         _ request: AppV1.UnlinkProviderRequest,
         context: ServerContext
     ) async throws -> AppV1.UnlinkProviderResponse
+
+    /// Creates a challenge for a sign-in by passkey. `options` are for `navigator.credentials.get` and Android's Credential Manager; iOS
+    /// apps take challenge and relying party from them. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED where passkeys are off. Needs no
+    /// access token.
+    func createPasskeyChallenge(
+        _ request: AppV1.CreatePasskeyChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreatePasskeyChallengeResponse
+
+    /// Opens a session by a passkey of an account; it never creates one. The session counts as proven. The same credential within a
+    /// minute returns the same session. UNAUTHENTICATED with PASSKEY_UNKNOWN for a passkey that no account has. Needs no access token.
+    func signInWithPasskey(
+        _ request: AppV1.SignInWithPasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignInWithPasskeyResponse
+
+    /// Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
+    /// Manager. The challenge is valid for this session alone.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    func createPasskeyRegistration(
+        _ request: AppV1.CreatePasskeyRegistrationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreatePasskeyRegistrationResponse
+
+    /// Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
+    /// ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    func addPasskey(
+        _ request: AppV1.AddPasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AddPasskeyResponse
+
+    /// Lists the user's passkeys, the oldest first.
+    func listPasskeys(
+        _ request: AppV1.ListPasskeysRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListPasskeysResponse
+
+    /// Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
+    func renamePasskey(
+        _ request: AppV1.RenamePasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RenamePasskeyResponse
+
+    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
+    /// was added less than a day ago would replace an older one.
+    func removePasskey(
+        _ request: AppV1.RemovePasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RemovePasskeyResponse
 }
 
 extension AuthServiceHandler {
@@ -492,6 +668,55 @@ extension AuthServiceHandler {
             response: AppV1.UnlinkProviderResponse.self
         ) { request, context in
             try await self.unlinkProvider(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createPasskeyChallenge,
+            request: AppV1.CreatePasskeyChallengeRequest.self,
+            response: AppV1.CreatePasskeyChallengeResponse.self
+        ) { request, context in
+            try await self.createPasskeyChallenge(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.signInWithPasskey,
+            request: AppV1.SignInWithPasskeyRequest.self,
+            response: AppV1.SignInWithPasskeyResponse.self
+        ) { request, context in
+            try await self.signInWithPasskey(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createPasskeyRegistration,
+            request: AppV1.CreatePasskeyRegistrationRequest.self,
+            response: AppV1.CreatePasskeyRegistrationResponse.self
+        ) { request, context in
+            try await self.createPasskeyRegistration(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.addPasskey,
+            request: AppV1.AddPasskeyRequest.self,
+            response: AppV1.AddPasskeyResponse.self
+        ) { request, context in
+            try await self.addPasskey(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.listPasskeys,
+            request: AppV1.ListPasskeysRequest.self,
+            response: AppV1.ListPasskeysResponse.self
+        ) { request, context in
+            try await self.listPasskeys(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.renamePasskey,
+            request: AppV1.RenamePasskeyRequest.self,
+            response: AppV1.RenamePasskeyResponse.self
+        ) { request, context in
+            try await self.renamePasskey(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.removePasskey,
+            request: AppV1.RemovePasskeyRequest.self,
+            response: AppV1.RemovePasskeyResponse.self
+        ) { request, context in
+            try await self.removePasskey(request, context: context)
         }
     }
 }
@@ -717,6 +942,110 @@ public struct AuthServiceClient: Sendable {
             AuthServiceMethods.unlinkProvider,
             request,
             response: AppV1.UnlinkProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates a challenge for a sign-in by passkey. `options` are for `navigator.credentials.get` and Android's Credential Manager; iOS
+    /// apps take challenge and relying party from them. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED where passkeys are off. Needs no
+    /// access token.
+    public func createPasskeyChallenge(
+        _ request: AppV1.CreatePasskeyChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreatePasskeyChallengeResponse {
+        try await channel.unary(
+            AuthServiceMethods.createPasskeyChallenge,
+            request,
+            response: AppV1.CreatePasskeyChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Opens a session by a passkey of an account; it never creates one. The session counts as proven. The same credential within a
+    /// minute returns the same session. UNAUTHENTICATED with PASSKEY_UNKNOWN for a passkey that no account has. Needs no access token.
+    public func signInWithPasskey(
+        _ request: AppV1.SignInWithPasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.SignInWithPasskeyResponse {
+        try await channel.unary(
+            AuthServiceMethods.signInWithPasskey,
+            request,
+            response: AppV1.SignInWithPasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
+    /// Manager. The challenge is valid for this session alone.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public func createPasskeyRegistration(
+        _ request: AppV1.CreatePasskeyRegistrationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreatePasskeyRegistrationResponse {
+        try await channel.unary(
+            AuthServiceMethods.createPasskeyRegistration,
+            request,
+            response: AppV1.CreatePasskeyRegistrationResponse.self,
+            options: options
+        )
+    }
+
+    /// Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
+    /// ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public func addPasskey(
+        _ request: AppV1.AddPasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.AddPasskeyResponse {
+        try await channel.unary(
+            AuthServiceMethods.addPasskey,
+            request,
+            response: AppV1.AddPasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists the user's passkeys, the oldest first.
+    public func listPasskeys(
+        _ request: AppV1.ListPasskeysRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListPasskeysResponse {
+        try await channel.unary(
+            AuthServiceMethods.listPasskeys,
+            request,
+            response: AppV1.ListPasskeysResponse.self,
+            options: options
+        )
+    }
+
+    /// Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
+    public func renamePasskey(
+        _ request: AppV1.RenamePasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RenamePasskeyResponse {
+        try await channel.unary(
+            AuthServiceMethods.renamePasskey,
+            request,
+            response: AppV1.RenamePasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
+    /// was added less than a day ago would replace an older one.
+    public func removePasskey(
+        _ request: AppV1.RemovePasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RemovePasskeyResponse {
+        try await channel.unary(
+            AuthServiceMethods.removePasskey,
+            request,
+            response: AppV1.RemovePasskeyResponse.self,
             options: options
         )
     }

@@ -286,6 +286,46 @@ extension AppV1 {
             description: "The request doesn't say what becomes of the guest account."
         ),
         ErrorCode(
+            "PASSKEYS_NOT_ENABLED", http: 400, grpc: .failedPrecondition, action: .fixRequest,
+            description: "Passkeys are not enabled."
+        ),
+        ErrorCode(
+            "PASSKEY_MALFORMED", http: 400, grpc: .invalidArgument, action: .fixRequest,
+            description: "The credential is not what WebAuthn's clients send."
+        ),
+        ErrorCode(
+            "PASSKEY_REJECTED", http: 400, grpc: .failedPrecondition, action: .show,
+            description: "The new passkey is rejected: another origin or relying party, another session's challenge, or no verified user."
+        ),
+        ErrorCode(
+            "PASSKEY_INVALID", http: 401, grpc: .unauthenticated, action: .signInAgain,
+            description: "The passkey's signature, or what it signed, is not valid here."
+        ),
+        ErrorCode(
+            "PASSKEY_UNKNOWN", http: 401, grpc: .unauthenticated, action: .signInAgain,
+            description: "No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential)."
+        ),
+        ErrorCode(
+            "PASSKEY_CHALLENGE_EXPIRED", http: 400, grpc: .failedPrecondition, action: .signInAgain,
+            description: "The challenge is older than five minutes. The app asks for another one."
+        ),
+        ErrorCode(
+            "PASSKEY_TAKEN", http: 409, grpc: .alreadyExists, action: .show,
+            description: "Another account has the passkey."
+        ),
+        ErrorCode(
+            "PASSKEY_NOT_FOUND", http: 404, grpc: .notFound, action: .show,
+            description: "The account has no such passkey."
+        ),
+        ErrorCode(
+            "TOO_MANY_PASSKEYS", http: 400, grpc: .failedPrecondition, action: .show,
+            description: "The account has as many passkeys as it may have."
+        ),
+        ErrorCode(
+            "PASSKEY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .fixRequest,
+            description: "The passkey's name is not valid."
+        ),
+        ErrorCode(
             "DISPLAY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .show,
             description: "The display name is too short, too long, or has characters that a name can't have."
         ),

@@ -49,6 +49,9 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
 
   /// There is nobody to prove: the account is a guest's.
   case guest // = 6
+
+  /// A passkey of the account signed a challenge of ours.
+  case passkey // = 7
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -64,6 +67,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     case 4: self = .accessToken
     case 5: self = .unproven
     case 6: self = .guest
+    case 7: self = .passkey
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -77,6 +81,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     case .accessToken: return 4
     case .unproven: return 5
     case .guest: return 6
+    case .passkey: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -90,6 +95,7 @@ public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.C
     .accessToken,
     .unproven,
     .guest,
+    .passkey,
   ]
 
 }
@@ -1355,6 +1361,290 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderResponse: @unchecked
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Requests a challenge.
+public nonisolated struct Vestibule_Identity_V1_CreatePasskeyChallengeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A challenge for a sign-in by passkey.
+public nonisolated struct Vestibule_Identity_V1_CreatePasskeyChallengeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JSON text: PublicKeyCredentialRequestOptionsJSON.
+  public var options: String = String()
+
+  /// For how long it is good.
+  public var expiresInSeconds: Int32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A passkey's answer.
+public nonisolated struct Vestibule_Identity_V1_SignInWithPasskeyRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JSON text: AuthenticationResponseJSON.
+  public var credential: String = String()
+
+  /// The device as the app calls it, shown in the list of sessions.
+  public var deviceName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The session.
+public nonisolated struct Vestibule_Identity_V1_SignInWithPasskeyResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's tokens.
+  public var tokens: Vestibule_Identity_V1_SessionTokens {
+    get {_tokens ?? Vestibule_Identity_V1_SessionTokens()}
+    set {_tokens = newValue}
+  }
+  /// Returns true if `tokens` has been explicitly set.
+  public var hasTokens: Bool {self._tokens != nil}
+  /// Clears the value of `tokens`. Subsequent reads from it will return its default value.
+  public mutating func clearTokens() {self._tokens = nil}
+
+  /// Proof of the person to other services; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
+}
+
+/// Requests a challenge for a new passkey.
+public nonisolated struct Vestibule_Identity_V1_CreatePasskeyRegistrationRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// What authenticators show as the account's name, such as the person's display name; "" for the account's id.
+  public var userName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A challenge for a new passkey.
+public nonisolated struct Vestibule_Identity_V1_CreatePasskeyRegistrationResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JSON text: PublicKeyCredentialCreationOptionsJSON.
+  public var options: String = String()
+
+  /// For how long it is good.
+  public var expiresInSeconds: Int32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A new passkey.
+public nonisolated struct Vestibule_Identity_V1_AddPasskeyRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// A JSON text: RegistrationResponseJSON.
+  public var credential: String = String()
+
+  /// The person's name for it: 2 to 50 characters, else PASSKEY_NAME_INVALID; or empty.
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// It is added.
+public nonisolated struct Vestibule_Identity_V1_AddPasskeyResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The passkey.
+  public var passkey: Vestibule_Identity_V1_Passkey {
+    get {_passkey ?? Vestibule_Identity_V1_Passkey()}
+    set {_passkey = newValue}
+  }
+  /// Returns true if `passkey` has been explicitly set.
+  public var hasPasskey: Bool {self._passkey != nil}
+  /// Clears the value of `passkey`. Subsequent reads from it will return its default value.
+  public mutating func clearPasskey() {self._passkey = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _passkey: Vestibule_Identity_V1_Passkey? = nil
+}
+
+/// Whose passkeys to list.
+public nonisolated struct Vestibule_Identity_V1_ListPasskeysRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The passkeys.
+public nonisolated struct Vestibule_Identity_V1_ListPasskeysResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The oldest first.
+  public var passkeys: [Vestibule_Identity_V1_Passkey] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A passkey of an account.
+public nonisolated struct Vestibule_Identity_V1_Passkey: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Its id, a UUID.
+  public var passkeyID: String = String()
+
+  /// The person's name for it, or empty.
+  public var name: String = String()
+
+  /// When it was added, in Unix milliseconds.
+  public var createdAtMs: Int64 = 0
+
+  /// When it last opened a session, in Unix milliseconds; 0 for never.
+  public var lastUsedAtMs: Int64 = 0
+
+  /// Whether its provider keeps a copy.
+  public var isBackedUp: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The new name of a passkey.
+public nonisolated struct Vestibule_Identity_V1_RenamePasskeyRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The passkey's id, a UUID.
+  public var passkeyID: String = String()
+
+  /// The person's name for it: 2 to 50 characters, else PASSKEY_NAME_INVALID.
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The renamed passkey.
+public nonisolated struct Vestibule_Identity_V1_RenamePasskeyResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The passkey.
+  public var passkey: Vestibule_Identity_V1_Passkey {
+    get {_passkey ?? Vestibule_Identity_V1_Passkey()}
+    set {_passkey = newValue}
+  }
+  /// Returns true if `passkey` has been explicitly set.
+  public var hasPasskey: Bool {self._passkey != nil}
+  /// Clears the value of `passkey`. Subsequent reads from it will return its default value.
+  public mutating func clearPasskey() {self._passkey = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _passkey: Vestibule_Identity_V1_Passkey? = nil
+}
+
+/// The passkey to remove.
+public nonisolated struct Vestibule_Identity_V1_RemovePasskeyRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The passkey's id, a UUID.
+  public var passkeyID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// It is removed.
+public nonisolated struct Vestibule_Identity_V1_RemovePasskeyResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's session, a UUID, if it ended with its passkey; else empty.
+  public var endedSessionID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// What to unlink.
 public nonisolated struct Vestibule_Identity_V1_UnlinkProviderRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2002,7 +2292,7 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
 fileprivate nonisolated let _protobuf_package = "vestibule.identity.v1"
 
 nonisolated extension Vestibule_Identity_V1_Proof: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROOF_UNSPECIFIED\0\u{1}PROOF_NONCE\0\u{1}PROOF_CODE\0\u{1}PROOF_FRESH\0\u{1}PROOF_ACCESS_TOKEN\0\u{1}PROOF_UNPROVEN\0\u{1}PROOF_GUEST\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROOF_UNSPECIFIED\0\u{1}PROOF_NONCE\0\u{1}PROOF_CODE\0\u{1}PROOF_FRESH\0\u{1}PROOF_ACCESS_TOKEN\0\u{1}PROOF_UNPROVEN\0\u{1}PROOF_GUEST\0\u{1}PROOF_PASSKEY\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoNameProviding {
@@ -3737,6 +4027,527 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreatePasskeyChallengeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatePasskeyChallengeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreatePasskeyChallengeRequest, rhs: Vestibule_Identity_V1_CreatePasskeyChallengeRequest) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreatePasskeyChallengeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatePasskeyChallengeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}options\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.options) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.options.isEmpty {
+      try visitor.visitSingularStringField(value: self.options, fieldNumber: 1)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt32Field(value: self.expiresInSeconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreatePasskeyChallengeResponse, rhs: Vestibule_Identity_V1_CreatePasskeyChallengeResponse) -> Bool {
+    if lhs.options != rhs.options {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_SignInWithPasskeyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInWithPasskeyRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credential\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.credential) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 1)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_SignInWithPasskeyRequest, rhs: Vestibule_Identity_V1_SignInWithPasskeyRequest) -> Bool {
+    if lhs.credential != rhs.credential {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_SignInWithPasskeyResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SignInWithPasskeyResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}caller_proofs\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._tokens {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_SignInWithPasskeyResponse, rhs: Vestibule_Identity_V1_SignInWithPasskeyResponse) -> Bool {
+    if lhs._tokens != rhs._tokens {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreatePasskeyRegistrationRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatePasskeyRegistrationRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}user_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.userName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.userName.isEmpty {
+      try visitor.visitSingularStringField(value: self.userName, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreatePasskeyRegistrationRequest, rhs: Vestibule_Identity_V1_CreatePasskeyRegistrationRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.userName != rhs.userName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreatePasskeyRegistrationResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreatePasskeyRegistrationResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}options\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.options) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.options.isEmpty {
+      try visitor.visitSingularStringField(value: self.options, fieldNumber: 1)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt32Field(value: self.expiresInSeconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreatePasskeyRegistrationResponse, rhs: Vestibule_Identity_V1_CreatePasskeyRegistrationResponse) -> Bool {
+    if lhs.options != rhs.options {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AddPasskeyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AddPasskeyRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}credential\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.credential) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 2)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AddPasskeyRequest, rhs: Vestibule_Identity_V1_AddPasskeyRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AddPasskeyResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AddPasskeyResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passkey\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._passkey) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._passkey {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AddPasskeyResponse, rhs: Vestibule_Identity_V1_AddPasskeyResponse) -> Bool {
+    if lhs._passkey != rhs._passkey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ListPasskeysRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListPasskeysRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ListPasskeysRequest, rhs: Vestibule_Identity_V1_ListPasskeysRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ListPasskeysResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListPasskeysResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passkeys\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.passkeys) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.passkeys.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.passkeys, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ListPasskeysResponse, rhs: Vestibule_Identity_V1_ListPasskeysResponse) -> Bool {
+    if lhs.passkeys != rhs.passkeys {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_Passkey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Passkey"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}passkey_id\0\u{1}name\0\u{3}created_at_ms\0\u{3}last_used_at_ms\0\u{3}is_backed_up\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.passkeyID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.lastUsedAtMs) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.isBackedUp) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.passkeyID.isEmpty {
+      try visitor.visitSingularStringField(value: self.passkeyID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 3)
+    }
+    if self.lastUsedAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.lastUsedAtMs, fieldNumber: 4)
+    }
+    if self.isBackedUp != false {
+      try visitor.visitSingularBoolField(value: self.isBackedUp, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_Passkey, rhs: Vestibule_Identity_V1_Passkey) -> Bool {
+    if lhs.passkeyID != rhs.passkeyID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs.lastUsedAtMs != rhs.lastUsedAtMs {return false}
+    if lhs.isBackedUp != rhs.isBackedUp {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenamePasskeyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenamePasskeyRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}passkey_id\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.passkeyID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.passkeyID.isEmpty {
+      try visitor.visitSingularStringField(value: self.passkeyID, fieldNumber: 2)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenamePasskeyRequest, rhs: Vestibule_Identity_V1_RenamePasskeyRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.passkeyID != rhs.passkeyID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenamePasskeyResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenamePasskeyResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passkey\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._passkey) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._passkey {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenamePasskeyResponse, rhs: Vestibule_Identity_V1_RenamePasskeyResponse) -> Bool {
+    if lhs._passkey != rhs._passkey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RemovePasskeyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemovePasskeyRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}passkey_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.passkeyID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.passkeyID.isEmpty {
+      try visitor.visitSingularStringField(value: self.passkeyID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RemovePasskeyRequest, rhs: Vestibule_Identity_V1_RemovePasskeyRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.passkeyID != rhs.passkeyID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RemovePasskeyResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemovePasskeyResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}ended_session_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.endedSessionID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.endedSessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.endedSessionID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RemovePasskeyResponse, rhs: Vestibule_Identity_V1_RemovePasskeyResponse) -> Bool {
+    if lhs.endedSessionID != rhs.endedSessionID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -134,6 +134,51 @@ public enum IdentityV1 {
     /// The identity is linked.
     public typealias LinkProviderResponse = Vestibule_Identity_V1_LinkProviderResponse
 
+    /// Requests a challenge.
+    public typealias CreatePasskeyChallengeRequest = Vestibule_Identity_V1_CreatePasskeyChallengeRequest
+
+    /// A challenge for a sign-in by passkey.
+    public typealias CreatePasskeyChallengeResponse = Vestibule_Identity_V1_CreatePasskeyChallengeResponse
+
+    /// A passkey's answer.
+    public typealias SignInWithPasskeyRequest = Vestibule_Identity_V1_SignInWithPasskeyRequest
+
+    /// The session.
+    public typealias SignInWithPasskeyResponse = Vestibule_Identity_V1_SignInWithPasskeyResponse
+
+    /// Requests a challenge for a new passkey.
+    public typealias CreatePasskeyRegistrationRequest = Vestibule_Identity_V1_CreatePasskeyRegistrationRequest
+
+    /// A challenge for a new passkey.
+    public typealias CreatePasskeyRegistrationResponse = Vestibule_Identity_V1_CreatePasskeyRegistrationResponse
+
+    /// A new passkey.
+    public typealias AddPasskeyRequest = Vestibule_Identity_V1_AddPasskeyRequest
+
+    /// It is added.
+    public typealias AddPasskeyResponse = Vestibule_Identity_V1_AddPasskeyResponse
+
+    /// Whose passkeys to list.
+    public typealias ListPasskeysRequest = Vestibule_Identity_V1_ListPasskeysRequest
+
+    /// The passkeys.
+    public typealias ListPasskeysResponse = Vestibule_Identity_V1_ListPasskeysResponse
+
+    /// A passkey of an account.
+    public typealias Passkey = Vestibule_Identity_V1_Passkey
+
+    /// The new name of a passkey.
+    public typealias RenamePasskeyRequest = Vestibule_Identity_V1_RenamePasskeyRequest
+
+    /// The renamed passkey.
+    public typealias RenamePasskeyResponse = Vestibule_Identity_V1_RenamePasskeyResponse
+
+    /// The passkey to remove.
+    public typealias RemovePasskeyRequest = Vestibule_Identity_V1_RemovePasskeyRequest
+
+    /// It is removed.
+    public typealias RemovePasskeyResponse = Vestibule_Identity_V1_RemovePasskeyResponse
+
     /// What to unlink.
     public typealias UnlinkProviderRequest = Vestibule_Identity_V1_UnlinkProviderRequest
 
@@ -381,6 +426,68 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
+    /// Makes a challenge for a sign-in by passkey, good for some minutes. Nothing is stored. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED
+    /// where no relying party is configured.
+    public static let createPasskeyChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreatePasskeyChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Opens a session of the account whose passkey signed a challenge. A repetition within a minute gets the same session. A credential
+    /// that is no JSON of WebAuthn's is INVALID_ARGUMENT with PASSKEY_MALFORMED, one that no account has is UNAUTHENTICATED with
+    /// PASSKEY_UNKNOWN, any other that isn't good is UNAUTHENTICATED with PASSKEY_INVALID.
+    public static let signInWithPasskey = MethodDescriptor(
+        service: serviceName,
+        method: "SignInWithPasskey",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Makes a challenge for a new passkey of the caller's account, by the rules of ListSessions, good for some minutes and for this session
+    /// alone. The session must be recent and proven as that of LinkProvider.
+    public static let createPasskeyRegistration = MethodDescriptor(
+        service: serviceName,
+        method: "CreatePasskeyRegistration",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Adds a passkey to the caller's account, by the rules of CreatePasskeyRegistration. One that the account has already is a success.
+    /// A credential that isn't good is FAILED_PRECONDITION with PASSKEY_REJECTED.
+    public static let addPasskey = MethodDescriptor(
+        service: serviceName,
+        method: "AddPasskey",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Returns the passkeys of the caller's account, the oldest first, by the rules of ListSessions.
+    public static let listPasskeys = MethodDescriptor(
+        service: serviceName,
+        method: "ListPasskeys",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Gives a passkey of the caller's account another name, by the rules of ListSessions.
+    public static let renamePasskey = MethodDescriptor(
+        service: serviceName,
+        method: "RenamePasskey",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
+    /// passkey, the caller's too if one opened it.
+    public static let removePasskey = MethodDescriptor(
+        service: serviceName,
+        method: "RemovePasskey",
+        kind: .unary,
+        isIdempotent: false
+    )
+
     /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     public static let getAccount = MethodDescriptor(
         service: serviceName,
@@ -566,6 +673,13 @@ public enum IdentityServiceMethods {
         endSession,
         linkProvider,
         unlinkProvider,
+        createPasskeyChallenge,
+        signInWithPasskey,
+        createPasskeyRegistration,
+        addPasskey,
+        listPasskeys,
+        renamePasskey,
+        removePasskey,
         getAccount,
         lookUpAccount,
         updateUserMetadata,
@@ -708,6 +822,54 @@ public protocol IdentityServiceHandler: RPCService {
         _ request: IdentityV1.UnlinkProviderRequest,
         context: ServerContext
     ) async throws -> IdentityV1.UnlinkProviderResponse
+
+    /// Makes a challenge for a sign-in by passkey, good for some minutes. Nothing is stored. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED
+    /// where no relying party is configured.
+    func createPasskeyChallenge(
+        _ request: IdentityV1.CreatePasskeyChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreatePasskeyChallengeResponse
+
+    /// Opens a session of the account whose passkey signed a challenge. A repetition within a minute gets the same session. A credential
+    /// that is no JSON of WebAuthn's is INVALID_ARGUMENT with PASSKEY_MALFORMED, one that no account has is UNAUTHENTICATED with
+    /// PASSKEY_UNKNOWN, any other that isn't good is UNAUTHENTICATED with PASSKEY_INVALID.
+    func signInWithPasskey(
+        _ request: IdentityV1.SignInWithPasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInWithPasskeyResponse
+
+    /// Makes a challenge for a new passkey of the caller's account, by the rules of ListSessions, good for some minutes and for this session
+    /// alone. The session must be recent and proven as that of LinkProvider.
+    func createPasskeyRegistration(
+        _ request: IdentityV1.CreatePasskeyRegistrationRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreatePasskeyRegistrationResponse
+
+    /// Adds a passkey to the caller's account, by the rules of CreatePasskeyRegistration. One that the account has already is a success.
+    /// A credential that isn't good is FAILED_PRECONDITION with PASSKEY_REJECTED.
+    func addPasskey(
+        _ request: IdentityV1.AddPasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AddPasskeyResponse
+
+    /// Returns the passkeys of the caller's account, the oldest first, by the rules of ListSessions.
+    func listPasskeys(
+        _ request: IdentityV1.ListPasskeysRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ListPasskeysResponse
+
+    /// Gives a passkey of the caller's account another name, by the rules of ListSessions.
+    func renamePasskey(
+        _ request: IdentityV1.RenamePasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenamePasskeyResponse
+
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
+    /// passkey, the caller's too if one opened it.
+    func removePasskey(
+        _ request: IdentityV1.RemovePasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RemovePasskeyResponse
 
     /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     func getAccount(
@@ -939,6 +1101,55 @@ extension IdentityServiceHandler {
             response: IdentityV1.UnlinkProviderResponse.self
         ) { request, context in
             try await self.unlinkProvider(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createPasskeyChallenge,
+            request: IdentityV1.CreatePasskeyChallengeRequest.self,
+            response: IdentityV1.CreatePasskeyChallengeResponse.self
+        ) { request, context in
+            try await self.createPasskeyChallenge(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.signInWithPasskey,
+            request: IdentityV1.SignInWithPasskeyRequest.self,
+            response: IdentityV1.SignInWithPasskeyResponse.self
+        ) { request, context in
+            try await self.signInWithPasskey(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createPasskeyRegistration,
+            request: IdentityV1.CreatePasskeyRegistrationRequest.self,
+            response: IdentityV1.CreatePasskeyRegistrationResponse.self
+        ) { request, context in
+            try await self.createPasskeyRegistration(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.addPasskey,
+            request: IdentityV1.AddPasskeyRequest.self,
+            response: IdentityV1.AddPasskeyResponse.self
+        ) { request, context in
+            try await self.addPasskey(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.listPasskeys,
+            request: IdentityV1.ListPasskeysRequest.self,
+            response: IdentityV1.ListPasskeysResponse.self
+        ) { request, context in
+            try await self.listPasskeys(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.renamePasskey,
+            request: IdentityV1.RenamePasskeyRequest.self,
+            response: IdentityV1.RenamePasskeyResponse.self
+        ) { request, context in
+            try await self.renamePasskey(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.removePasskey,
+            request: IdentityV1.RemovePasskeyRequest.self,
+            response: IdentityV1.RemovePasskeyResponse.self
+        ) { request, context in
+            try await self.removePasskey(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.getAccount,
@@ -1279,6 +1490,103 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.unlinkProvider,
             request,
             response: IdentityV1.UnlinkProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a challenge for a sign-in by passkey, good for some minutes. Nothing is stored. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED
+    /// where no relying party is configured.
+    public func createPasskeyChallenge(
+        _ request: IdentityV1.CreatePasskeyChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreatePasskeyChallengeResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createPasskeyChallenge,
+            request,
+            response: IdentityV1.CreatePasskeyChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Opens a session of the account whose passkey signed a challenge. A repetition within a minute gets the same session. A credential
+    /// that is no JSON of WebAuthn's is INVALID_ARGUMENT with PASSKEY_MALFORMED, one that no account has is UNAUTHENTICATED with
+    /// PASSKEY_UNKNOWN, any other that isn't good is UNAUTHENTICATED with PASSKEY_INVALID.
+    public func signInWithPasskey(
+        _ request: IdentityV1.SignInWithPasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.SignInWithPasskeyResponse {
+        try await channel.unary(
+            IdentityServiceMethods.signInWithPasskey,
+            request,
+            response: IdentityV1.SignInWithPasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a challenge for a new passkey of the caller's account, by the rules of ListSessions, good for some minutes and for this session
+    /// alone. The session must be recent and proven as that of LinkProvider.
+    public func createPasskeyRegistration(
+        _ request: IdentityV1.CreatePasskeyRegistrationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreatePasskeyRegistrationResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createPasskeyRegistration,
+            request,
+            response: IdentityV1.CreatePasskeyRegistrationResponse.self,
+            options: options
+        )
+    }
+
+    /// Adds a passkey to the caller's account, by the rules of CreatePasskeyRegistration. One that the account has already is a success.
+    /// A credential that isn't good is FAILED_PRECONDITION with PASSKEY_REJECTED.
+    public func addPasskey(
+        _ request: IdentityV1.AddPasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.AddPasskeyResponse {
+        try await channel.unary(
+            IdentityServiceMethods.addPasskey,
+            request,
+            response: IdentityV1.AddPasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns the passkeys of the caller's account, the oldest first, by the rules of ListSessions.
+    public func listPasskeys(
+        _ request: IdentityV1.ListPasskeysRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.ListPasskeysResponse {
+        try await channel.unary(
+            IdentityServiceMethods.listPasskeys,
+            request,
+            response: IdentityV1.ListPasskeysResponse.self,
+            options: options
+        )
+    }
+
+    /// Gives a passkey of the caller's account another name, by the rules of ListSessions.
+    public func renamePasskey(
+        _ request: IdentityV1.RenamePasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RenamePasskeyResponse {
+        try await channel.unary(
+            IdentityServiceMethods.renamePasskey,
+            request,
+            response: IdentityV1.RenamePasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
+    /// passkey, the caller's too if one opened it.
+    public func removePasskey(
+        _ request: IdentityV1.RemovePasskeyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RemovePasskeyResponse {
+        try await channel.unary(
+            IdentityServiceMethods.removePasskey,
+            request,
+            response: IdentityV1.RemovePasskeyResponse.self,
             options: options
         )
     }

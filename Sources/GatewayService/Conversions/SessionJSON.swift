@@ -37,6 +37,18 @@ extension AppV1.SignInAsGuestResponse {
     }
 }
 
+extension AppV1.SignInWithPasskeyResponse {
+    /// Writes the opened session as routes answer it.
+    func write(to json: inout JSONWriter) {
+        tokens.write(
+            to: &json,
+            isNewUser: false,
+            missingFields: missingFieldsUnknown ? nil : missingFields,
+            suggestedDisplayName: ""
+        )
+    }
+}
+
 extension AppV1.SessionTokens {
     /// Writes the answer of every route that opens or continues a session. `missing_fields` is null where they are not known,
     /// which means "ask `/me`".

@@ -86,6 +86,9 @@ enum RouteExamples {
         "signInAsGuest": .init(
             body: #"{"proof_of_work":"'$WORK'","device_name":"Blue phone"}"#
         ),
+        "signInWithPasskey": .init(
+            body: #"{"credential":"'$PASSKEY'","device_name":"Blue phone"}"#
+        ),
         "receiveAppleNotice": .init(body: #"{"payload":"'$NOTICE'"}"#),
         "receiveGoogleNotice": .text("'$NOTICE'", ReceiveGoogleNoticeRoute.contentType),
         "introspectToken": .client("token='$ACCESS'"),

@@ -315,7 +315,7 @@ enum IdentityKeys {
     }
 
     static let all: [any AnyConfigurationKey] =
-        service.all + proof.all + PhonePolicy.keys + Guests.all + [
+        service.all + proof.all + PhonePolicy.keys + Guests.all + Passkeys.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, operatorConsoles, inactivity, sessionLifetime,
             sessionsMax,

@@ -52,6 +52,8 @@ struct IdentitySettings: Sendable {
     let phonePolicy: PhonePolicy
     /// What guest accounts are subject to.
     let guests: GuestPolicy
+    /// By what passkeys are added and sign in; nil where they don't.
+    let passkeys: PasskeySettings?
     /// The proxies to providers and webhook targets.
     let proxies: ProxySettings
 
@@ -82,6 +84,7 @@ struct IdentitySettings: Sendable {
         clientsFile: ClientsFile? = nil,
         phonePolicy: PhonePolicy = .philippines,
         guests: GuestPolicy = GuestPolicy(),
+        passkeys: PasskeySettings? = nil,
         proxies: ProxySettings = .none,
         hints: [ConfigurationError] = []
     ) {
@@ -107,6 +110,7 @@ struct IdentitySettings: Sendable {
         self.clientsFile = clientsFile
         self.phonePolicy = phonePolicy
         self.guests = guests
+        self.passkeys = passkeys
         self.proxies = proxies
         self.hints = hints
     }
@@ -136,6 +140,7 @@ struct IdentitySettings: Sendable {
             ClientsFile(file: file, audiences: audiences, signsRS256: keys?.rsaKey != nil)
         }
         let clients = faults.collect { () throws(ConfigurationErrors) in try clientsFile?.clients() ?? [:] }
+        let passkeys = faults.collect { () throws(ConfigurationErrors) in try PasskeySettings(reading: configuration) }
         guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationErrors(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
@@ -170,6 +175,7 @@ struct IdentitySettings: Sendable {
             clientsFile: clientsFile,
             phonePolicy: phonePolicy,
             guests: GuestPolicy(configuration),
+            passkeys: passkeys ?? nil,
             proxies: IdentityKeys.proxies(configuration),
             hints: providers.hints
         )

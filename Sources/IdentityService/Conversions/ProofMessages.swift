@@ -11,6 +11,7 @@ extension IdentityV1.Proof {
             case .fresh: .fresh
             case .accessToken: .accessToken
             case .unproven: .unproven
+            case .passkey: .passkey
             case .guest: .guest
             }
     }

@@ -17,13 +17,13 @@ extension IdentityMethods {
             let isUnlinked = try await store.unlink(
                 provider,
                 from: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
-                configured: Array(providers.keys),
+                configured: waysIn,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
             if isUnlinked {
                 revocations.announce()
-            } else if providers[provider] == nil {
+            } else if !waysIn.contains(provider) {
                 throw IdentityError.providerUnknown
             }
             return IdentityV1.UnlinkProviderResponse()

@@ -84,6 +84,13 @@ public enum IdentityMigrations {
                 """,
             release: MinorVersion(0, 10)
         ),
+        Migration(
+            number: 11,
+            name: "passkeys",
+            sql: passkeys,
+            release: MinorVersion(0, 10),
+            effects: [.referred("provider_identities"), .altered("sessions"), .validated("sessions")]
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

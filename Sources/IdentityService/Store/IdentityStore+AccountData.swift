@@ -58,6 +58,11 @@ extension IdentityStore {
                 'apple_transfers', (SELECT coalesce(json_agg(listed ORDER BY exported_at), '[]')
                     FROM apple_transfers listed JOIN provider_identities USING (provider, subject)
                     WHERE user_id = \(user)),
+                'passkeys', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')
+                    FROM (SELECT passkey_id, credential_id, name, rp_id, public_key, aaguid, transports, sign_count,
+                            is_backed_up, created_at, last_used_at
+                        FROM passkeys WHERE subject IN (
+                            SELECT subject FROM provider_identities WHERE user_id = \(user) AND provider = 'passkey')) listed),
                 'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')
                     FROM sessions listed WHERE user_id = \(user)),
                 'guests_merged', (SELECT coalesce(json_agg(user_id ORDER BY closed_at), '[]')

@@ -74,54 +74,76 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
+        try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
+            try await unlink(provider, from: session, configured: configured, nowMilliseconds, in: transaction)
+        }
+    }
+
+    /// As ``unlink(_:from:configured:nowMilliseconds:deadline:)``, in a transaction that may have taken its locks.
+    func unlink(
+        _ provider: ProviderName,
+        from session: LinkingSession,
+        configured: [ProviderName],
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let user = session.userID.uuid
-        return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
-            let identities = try await lockIdentities(of: [session.userID], in: transaction)
-            let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
-            guard let removed = identities.first(where: { $0.provider == provider.value }) else { return false }
-            try await checkNotAbsorbing([session.userID], in: transaction)
-            let names = Set(configured.map(\.value))
-            let remaining = identities.filter { $0 != removed && $0.mayOpen && names.contains($0.provider) }
-            guard !remaining.isEmpty else { throw IdentityError.link(.lastProvider) }
-            // A session ends with the identity that opened it: without one there is nothing to judge it by.
-            guard let asking = identities.first(where: { $0.provider == askingProvider }) else {
-                throw IdentityError.recentSignInRequired
-            }
-            let times = ProviderRemoval.LinkTimes(
-                removed: removed.linkedAt.milliseconds,
-                asking: asking.linkedAt.milliseconds,
-                remaining: remaining.map(\.linkedAt.milliseconds)
+        let identities = try await lockIdentities(of: [session.userID], in: transaction)
+        let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
+        guard let removed = identities.first(where: { $0.provider == provider.value }) else { return false }
+        try await checkNotAbsorbing([session.userID], in: transaction)
+        let names = Set(configured.map(\.value))
+        let remaining = identities.filter { $0 != removed && $0.mayOpen && names.contains($0.provider) }
+        guard !remaining.isEmpty else { throw IdentityError.link(.lastProvider) }
+        // A session ends with the identity that opened it: without one there is nothing to judge it by.
+        guard let asking = identities.first(where: { $0.provider == askingProvider }) else {
+            throw IdentityError.recentSignInRequired
+        }
+        try checkAge(
+            removed: removed.linkedAt.milliseconds,
+            asking: asking.linkedAt.milliseconds,
+            remaining: remaining.map(\.linkedAt.milliseconds),
+            nowMilliseconds
+        )
+        try await transaction.query(
+            """
+            SELECT FROM sessions WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
+            ORDER BY session_id FOR UPDATE
+            """
+        )
+        try await transaction.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.unlinked.rawValue),
+                expires_at = LEAST(expires_at, \(now))
+            WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
+            """
+        )
+        try await abandonGrants(of: session.userID, provider: provider, in: transaction)
+        try await transaction.execute(
+            """
+            WITH told AS (
+                INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
+                VALUES (security_event_id(\(now), false), \(user), \(session.sessionID.uuid),
+                    \(SecurityEvent.providerUnlinked.rawValue), \(now),
+                    jsonb_build_object('provider', \(provider.value)))
             )
-            if let from = ProviderRemoval.possibleFrom(times, nowMilliseconds: nowMilliseconds) {
-                throw IdentityError.providerLinkedTooRecently(waitSeconds: (from - nowMilliseconds - 1) / 1000 + 1)
-            }
-            try await transaction.query(
-                """
-                SELECT FROM sessions WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
-                ORDER BY session_id FOR UPDATE
-                """
-            )
-            try await transaction.execute(
-                """
-                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.unlinked.rawValue),
-                    expires_at = LEAST(expires_at, \(now))
-                WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
-                """
-            )
-            try await abandonGrants(of: session.userID, provider: provider, in: transaction)
-            try await transaction.execute(
-                """
-                WITH told AS (
-                    INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
-                    VALUES (security_event_id(\(now), false), \(user), \(session.sessionID.uuid),
-                        \(SecurityEvent.providerUnlinked.rawValue), \(now),
-                        jsonb_build_object('provider', \(provider.value)))
-                )
-                DELETE FROM provider_identities WHERE user_id = \(user) AND provider = \(provider.value)
-                """
-            )
-            return true
+            DELETE FROM provider_identities WHERE user_id = \(user) AND provider = \(provider.value)
+            """
+        )
+        return true
+    }
+
+    /// Throws `providerLinkedTooRecently` if a way in may not be taken from an account yet, by when its ways in were added.
+    func checkAge(
+        removed: Int64,
+        asking: Int64,
+        remaining: [Int64],
+        _ nowMilliseconds: Int64
+    ) throws(IdentityError) {
+        let times = ProviderRemoval.LinkTimes(removed: removed, asking: asking, remaining: remaining)
+        if let from = ProviderRemoval.possibleFrom(times, nowMilliseconds: nowMilliseconds) {
+            throw .providerLinkedTooRecently(waitSeconds: (from - nowMilliseconds - 1) / 1000 + 1)
         }
     }
 

@@ -27,6 +27,8 @@ final class KeysInUse: Sendable {
     let nonces: SignInNonces
     /// Make and verify challenges of guests to come.
     let guestChallenges: GuestChallenges
+    /// Make and verify challenges of passkeys.
+    let passkeyChallenges: PasskeyChallenges
     /// Seals tokens that couldn't be verified yet.
     let toldOnceSeal: FirstSignInDetailsSeal
     /// Hashes the addresses of clients by which is counted what is kept of one.
@@ -61,6 +63,7 @@ final class KeysInUse: Sendable {
         authorizationRequests = AuthorizationRequestKeys(mint.refreshKeys)
         nonces = SignInNonces(mint.refreshKeys)
         guestChallenges = GuestChallenges(mint.refreshKeys)
+        passkeyChallenges = PasskeyChallenges(mint.refreshKeys)
         toldOnceSeal = FirstSignInDetailsSeal(mint.refreshKeys)
         phoneKeys = mint.refreshKeys.phoneKeys
         searchKeys = mint.refreshKeys.searchKeys

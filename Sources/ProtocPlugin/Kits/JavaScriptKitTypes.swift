@@ -10,7 +10,8 @@ struct JavaScriptKitTypes {
         "SignOutRequest",
         "DeleteMeRequest", "LinkProviderRequest", "LinkProviderResponse", "SignOutEverywhereRequest",
         "WatchGroupsRequest", "SignInAsGuestRequest", "SignInAsGuestResponse", "CreateGuestChallengeRequest",
-        "CreateGuestChallengeResponse",
+        "CreateGuestChallengeResponse", "SignInWithPasskeyRequest", "SignInWithPasskeyResponse",
+        "CreatePasskeyChallengeResponse", "RemovePasskeyRequest",
     ]
 
     let model: KitModel

@@ -7,6 +7,7 @@ struct KitModelReader {
     private static let methodsOfCore: Set = [
         "SignInWithProvider", "RefreshSession", "SignOut", "SignOutEverywhere", "LinkProvider", "DeleteMe",
         "WatchGroups", "SignInAsGuest", "CreateGuestChallenge", "AbsorbGuest",
+        "SignInWithPasskey", "CreatePasskeyChallenge", "RemovePasskey",
     ]
     /// Codes that mean that the session is over, whatever was called.
     private static let codesOfEnd: Set = [

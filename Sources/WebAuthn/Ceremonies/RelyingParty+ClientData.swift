@@ -8,7 +8,7 @@ enum Ceremony: String, Sendable {
 
 extension RelyingParty {
     /// The bounds of client data, which is one flat object.
-    private static let clientDataLimits = JSONLimits(
+    static let clientDataLimits = JSONLimits(
         bytesMax: CredentialJSON.clientDataBytesMax,
         depthMax: 4,
         valuesMax: 128

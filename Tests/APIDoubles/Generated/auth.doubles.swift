@@ -153,6 +153,75 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.unlinkProvider.path) has no answer in this test")
         }
 
+        /// Creates a challenge for a sign-in by passkey. `options` are for `navigator.credentials.get` and Android's Credential Manager; iOS
+        /// apps take challenge and relying party from them. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED where passkeys are off. Needs no
+        /// access token.
+        public var createPasskeyChallenge: @Sendable (
+            AppV1.CreatePasskeyChallengeRequest,
+            ServerContext
+        ) async throws -> AppV1.CreatePasskeyChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createPasskeyChallenge.path) has no answer in this test")
+        }
+
+        /// Opens a session by a passkey of an account; it never creates one. The session counts as proven. The same credential within a
+        /// minute returns the same session. UNAUTHENTICATED with PASSKEY_UNKNOWN for a passkey that no account has. Needs no access token.
+        public var signInWithPasskey: @Sendable (
+            AppV1.SignInWithPasskeyRequest,
+            ServerContext
+        ) async throws -> AppV1.SignInWithPasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.signInWithPasskey.path) has no answer in this test")
+        }
+
+        /// Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
+        /// Manager. The challenge is valid for this session alone.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does.
+        public var createPasskeyRegistration: @Sendable (
+            AppV1.CreatePasskeyRegistrationRequest,
+            ServerContext
+        ) async throws -> AppV1.CreatePasskeyRegistrationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createPasskeyRegistration.path) has no answer in this test")
+        }
+
+        /// Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
+        /// ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does.
+        public var addPasskey: @Sendable (
+            AppV1.AddPasskeyRequest,
+            ServerContext
+        ) async throws -> AppV1.AddPasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.addPasskey.path) has no answer in this test")
+        }
+
+        /// Lists the user's passkeys, the oldest first.
+        public var listPasskeys: @Sendable (
+            AppV1.ListPasskeysRequest,
+            ServerContext
+        ) async throws -> AppV1.ListPasskeysResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.listPasskeys.path) has no answer in this test")
+        }
+
+        /// Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
+        public var renamePasskey: @Sendable (
+            AppV1.RenamePasskeyRequest,
+            ServerContext
+        ) async throws -> AppV1.RenamePasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.renamePasskey.path) has no answer in this test")
+        }
+
+        /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+        /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
+        /// was added less than a day ago would replace an older one.
+        public var removePasskey: @Sendable (
+            AppV1.RemovePasskeyRequest,
+            ServerContext
+        ) async throws -> AppV1.RemovePasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.removePasskey.path) has no answer in this test")
+        }
+
         /// No answers.
         public init() {}
     }
@@ -265,5 +334,54 @@ public final class AuthServiceDouble: AuthServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.UnlinkProviderResponse {
         try await answers.withLock(\.unlinkProvider)(request, context)
+    }
+
+    public func createPasskeyChallenge(
+        _ request: AppV1.CreatePasskeyChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreatePasskeyChallengeResponse {
+        try await answers.withLock(\.createPasskeyChallenge)(request, context)
+    }
+
+    public func signInWithPasskey(
+        _ request: AppV1.SignInWithPasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignInWithPasskeyResponse {
+        try await answers.withLock(\.signInWithPasskey)(request, context)
+    }
+
+    public func createPasskeyRegistration(
+        _ request: AppV1.CreatePasskeyRegistrationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreatePasskeyRegistrationResponse {
+        try await answers.withLock(\.createPasskeyRegistration)(request, context)
+    }
+
+    public func addPasskey(
+        _ request: AppV1.AddPasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AddPasskeyResponse {
+        try await answers.withLock(\.addPasskey)(request, context)
+    }
+
+    public func listPasskeys(
+        _ request: AppV1.ListPasskeysRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListPasskeysResponse {
+        try await answers.withLock(\.listPasskeys)(request, context)
+    }
+
+    public func renamePasskey(
+        _ request: AppV1.RenamePasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RenamePasskeyResponse {
+        try await answers.withLock(\.renamePasskey)(request, context)
+    }
+
+    public func removePasskey(
+        _ request: AppV1.RemovePasskeyRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RemovePasskeyResponse {
+        try await answers.withLock(\.removePasskey)(request, context)
     }
 }

@@ -152,6 +152,68 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.unlinkProvider.path) has no answer in this test")
         }
 
+        /// Makes a challenge for a sign-in by passkey, good for some minutes. Nothing is stored. FAILED_PRECONDITION with PASSKEYS_NOT_ENABLED
+        /// where no relying party is configured.
+        public var createPasskeyChallenge: @Sendable (
+            IdentityV1.CreatePasskeyChallengeRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreatePasskeyChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createPasskeyChallenge.path) has no answer in this test")
+        }
+
+        /// Opens a session of the account whose passkey signed a challenge. A repetition within a minute gets the same session. A credential
+        /// that is no JSON of WebAuthn's is INVALID_ARGUMENT with PASSKEY_MALFORMED, one that no account has is UNAUTHENTICATED with
+        /// PASSKEY_UNKNOWN, any other that isn't good is UNAUTHENTICATED with PASSKEY_INVALID.
+        public var signInWithPasskey: @Sendable (
+            IdentityV1.SignInWithPasskeyRequest,
+            ServerContext
+        ) async throws -> IdentityV1.SignInWithPasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.signInWithPasskey.path) has no answer in this test")
+        }
+
+        /// Makes a challenge for a new passkey of the caller's account, by the rules of ListSessions, good for some minutes and for this session
+        /// alone. The session must be recent and proven as that of LinkProvider.
+        public var createPasskeyRegistration: @Sendable (
+            IdentityV1.CreatePasskeyRegistrationRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreatePasskeyRegistrationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createPasskeyRegistration.path) has no answer in this test")
+        }
+
+        /// Adds a passkey to the caller's account, by the rules of CreatePasskeyRegistration. One that the account has already is a success.
+        /// A credential that isn't good is FAILED_PRECONDITION with PASSKEY_REJECTED.
+        public var addPasskey: @Sendable (
+            IdentityV1.AddPasskeyRequest,
+            ServerContext
+        ) async throws -> IdentityV1.AddPasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.addPasskey.path) has no answer in this test")
+        }
+
+        /// Returns the passkeys of the caller's account, the oldest first, by the rules of ListSessions.
+        public var listPasskeys: @Sendable (
+            IdentityV1.ListPasskeysRequest,
+            ServerContext
+        ) async throws -> IdentityV1.ListPasskeysResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.listPasskeys.path) has no answer in this test")
+        }
+
+        /// Gives a passkey of the caller's account another name, by the rules of ListSessions.
+        public var renamePasskey: @Sendable (
+            IdentityV1.RenamePasskeyRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RenamePasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.renamePasskey.path) has no answer in this test")
+        }
+
+        /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
+        /// passkey, the caller's too if one opened it.
+        public var removePasskey: @Sendable (
+            IdentityV1.RemovePasskeyRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RemovePasskeyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.removePasskey.path) has no answer in this test")
+        }
+
         /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
         public var getAccount: @Sendable (
             IdentityV1.GetAccountRequest,
@@ -427,6 +489,55 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.UnlinkProviderResponse {
         try await answers.withLock(\.unlinkProvider)(request, context)
+    }
+
+    public func createPasskeyChallenge(
+        _ request: IdentityV1.CreatePasskeyChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreatePasskeyChallengeResponse {
+        try await answers.withLock(\.createPasskeyChallenge)(request, context)
+    }
+
+    public func signInWithPasskey(
+        _ request: IdentityV1.SignInWithPasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInWithPasskeyResponse {
+        try await answers.withLock(\.signInWithPasskey)(request, context)
+    }
+
+    public func createPasskeyRegistration(
+        _ request: IdentityV1.CreatePasskeyRegistrationRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreatePasskeyRegistrationResponse {
+        try await answers.withLock(\.createPasskeyRegistration)(request, context)
+    }
+
+    public func addPasskey(
+        _ request: IdentityV1.AddPasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AddPasskeyResponse {
+        try await answers.withLock(\.addPasskey)(request, context)
+    }
+
+    public func listPasskeys(
+        _ request: IdentityV1.ListPasskeysRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ListPasskeysResponse {
+        try await answers.withLock(\.listPasskeys)(request, context)
+    }
+
+    public func renamePasskey(
+        _ request: IdentityV1.RenamePasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenamePasskeyResponse {
+        try await answers.withLock(\.renamePasskey)(request, context)
+    }
+
+    public func removePasskey(
+        _ request: IdentityV1.RemovePasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RemovePasskeyResponse {
+        try await answers.withLock(\.removePasskey)(request, context)
     }
 
     public func getAccount(

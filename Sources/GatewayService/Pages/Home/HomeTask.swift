@@ -59,6 +59,7 @@ enum HomeTask: String, CaseIterable, Sendable {
             .signIn: [
                 "signInWithApple", "signInWithGoogle", "signInWithProvider", "createChallenge", "beginAppleByWeb",
                 "finishAppleByWeb", "createGuestChallenge", "signInAsGuest",
+                "createPasskeyChallenge", "signInWithPasskey",
             ],
             .profile: ["getMe", "updateMe", "checkUsername", "setAvatar", "deleteAvatar", "getAvatar"],
             .phone: ["provePhone"],
@@ -76,7 +77,10 @@ enum HomeTask: String, CaseIterable, Sendable {
             .sessions: [
                 "refreshSession", "listSessions", "renameSession", "endSession", "signOut", "signOutEverywhere",
             ],
-            .linking: ["listProviders", "linkProvider", "unlinkProvider", "absorbGuest"],
+            .linking: [
+                "listProviders", "linkProvider", "unlinkProvider", "absorbGuest", "createPasskeyRegistration",
+                "addPasskey", "listPasskeys", "renamePasskey", "removePasskey",
+            ],
             .deletion: ["deleteMe", "cancelDeletion"],
             .watching: ["watchGroups"],
             .openID: ["getOpenIDConfiguration"],

@@ -23,6 +23,12 @@ enum ShellVariables {
         ),
         .init(names: "GUEST_REFRESH", text: "The refresh token that SignInAsGuest answers."),
         .init(
+            names: "PASSKEY",
+            text:
+                "What a passkey makes of the options of CreatePasskeyChallenge or CreatePasskeyRegistration: JSON text, as a JSON string."
+        ),
+        .init(names: "PASSKEY_ID", text: "The id of a passkey that ListPasskeys answers."),
+        .init(
             names: "NOTICE",
             text: "A provider's notification, from the simulator's /control/apple/notify or /control/google/risc."
         ),
@@ -66,6 +72,8 @@ enum ShellVariables {
         "createChallenge": "NONCE=nonce",
         "signInAsGuest": "ACCESS=tokens.accessToken GUEST_REFRESH=tokens.refreshToken",
         "listSessions": "SESSION=sessions.0.id",
+        "signInWithPasskey": "ACCESS=tokens.accessToken REFRESH=tokens.refreshToken",
+        "listPasskeys": "PASSKEY_ID=passkeys.0.id",
         "createGroup": "GROUP=id",
         "getGroup": "GROUP=id",
         "listGroups": "GROUP=groups.0.id",

@@ -211,6 +211,36 @@ public object ErrorCode {
     /** The request doesn't say what becomes of the guest account. */
     public const val GUEST_INVALID: String = "GUEST_INVALID"
 
+    /** Passkeys are not enabled. */
+    public const val PASSKEYS_NOT_ENABLED: String = "PASSKEYS_NOT_ENABLED"
+
+    /** The credential is not what WebAuthn's clients send. */
+    public const val PASSKEY_MALFORMED: String = "PASSKEY_MALFORMED"
+
+    /** The new passkey is rejected: another origin or relying party, another session's challenge, or no verified user. */
+    public const val PASSKEY_REJECTED: String = "PASSKEY_REJECTED"
+
+    /** The passkey's signature, or what it signed, is not valid here. */
+    public const val PASSKEY_INVALID: String = "PASSKEY_INVALID"
+
+    /** No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential). */
+    public const val PASSKEY_UNKNOWN: String = "PASSKEY_UNKNOWN"
+
+    /** The challenge is older than five minutes. The app asks for another one. */
+    public const val PASSKEY_CHALLENGE_EXPIRED: String = "PASSKEY_CHALLENGE_EXPIRED"
+
+    /** Another account has the passkey. */
+    public const val PASSKEY_TAKEN: String = "PASSKEY_TAKEN"
+
+    /** The account has no such passkey. */
+    public const val PASSKEY_NOT_FOUND: String = "PASSKEY_NOT_FOUND"
+
+    /** The account has as many passkeys as it may have. */
+    public const val TOO_MANY_PASSKEYS: String = "TOO_MANY_PASSKEYS"
+
+    /** The passkey's name is not valid. */
+    public const val PASSKEY_NAME_INVALID: String = "PASSKEY_NAME_INVALID"
+
     /** The display name is too short, too long, or has characters that a name can't have. */
     public const val DISPLAY_NAME_INVALID: String = "DISPLAY_NAME_INVALID"
 
@@ -669,6 +699,16 @@ WORK_SPENT 400 sign_in_again
 TOO_MANY_GUESTS 429 wait
 GUEST_TOKEN_INVALID 400 show
 GUEST_INVALID 422 fix_request
+PASSKEYS_NOT_ENABLED 400 fix_request
+PASSKEY_MALFORMED 400 fix_request
+PASSKEY_REJECTED 400 show
+PASSKEY_INVALID 401 sign_in_again endsOnRefresh
+PASSKEY_UNKNOWN 401 sign_in_again endsOnRefresh
+PASSKEY_CHALLENGE_EXPIRED 400 sign_in_again
+PASSKEY_TAKEN 409 show
+PASSKEY_NOT_FOUND 404 show
+TOO_MANY_PASSKEYS 400 show
+PASSKEY_NAME_INVALID 422 fix_request
 DISPLAY_NAME_INVALID 422 show
 USERNAME_INVALID 422 show
 USERNAME_TAKEN 409 show

@@ -206,6 +206,36 @@ extension VestibuleError.Code {
     /// The request doesn't say what becomes of the guest account.
     @_alwaysEmitIntoClient
     public static var guestInvalid: Self { "GUEST_INVALID" }
+    /// Passkeys are not enabled.
+    @_alwaysEmitIntoClient
+    public static var passkeysNotEnabled: Self { "PASSKEYS_NOT_ENABLED" }
+    /// The credential is not what WebAuthn's clients send.
+    @_alwaysEmitIntoClient
+    public static var passkeyMalformed: Self { "PASSKEY_MALFORMED" }
+    /// The new passkey is rejected: another origin or relying party, another session's challenge, or no verified user.
+    @_alwaysEmitIntoClient
+    public static var passkeyRejected: Self { "PASSKEY_REJECTED" }
+    /// The passkey's signature, or what it signed, is not valid here.
+    @_alwaysEmitIntoClient
+    public static var passkeyInvalid: Self { "PASSKEY_INVALID" }
+    /// No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential).
+    @_alwaysEmitIntoClient
+    public static var passkeyUnknown: Self { "PASSKEY_UNKNOWN" }
+    /// The challenge is older than five minutes. The app asks for another one.
+    @_alwaysEmitIntoClient
+    public static var passkeyChallengeExpired: Self { "PASSKEY_CHALLENGE_EXPIRED" }
+    /// Another account has the passkey.
+    @_alwaysEmitIntoClient
+    public static var passkeyTaken: Self { "PASSKEY_TAKEN" }
+    /// The account has no such passkey.
+    @_alwaysEmitIntoClient
+    public static var passkeyNotFound: Self { "PASSKEY_NOT_FOUND" }
+    /// The account has as many passkeys as it may have.
+    @_alwaysEmitIntoClient
+    public static var tooManyPasskeys: Self { "TOO_MANY_PASSKEYS" }
+    /// The passkey's name is not valid.
+    @_alwaysEmitIntoClient
+    public static var passkeyNameInvalid: Self { "PASSKEY_NAME_INVALID" }
     /// The display name is too short, too long, or has characters that a name can't have.
     @_alwaysEmitIntoClient
     public static var displayNameInvalid: Self { "DISPLAY_NAME_INVALID" }
@@ -666,6 +696,16 @@ extension ErrorTable {
         TOO_MANY_GUESTS wait
         GUEST_TOKEN_INVALID show
         GUEST_INVALID fix_request
+        PASSKEYS_NOT_ENABLED fix_request
+        PASSKEY_MALFORMED fix_request
+        PASSKEY_REJECTED show
+        PASSKEY_INVALID sign_in_again endsOnRefresh
+        PASSKEY_UNKNOWN sign_in_again endsOnRefresh
+        PASSKEY_CHALLENGE_EXPIRED sign_in_again
+        PASSKEY_TAKEN show
+        PASSKEY_NOT_FOUND show
+        TOO_MANY_PASSKEYS show
+        PASSKEY_NAME_INVALID fix_request
         DISPLAY_NAME_INVALID show
         USERNAME_INVALID show
         USERNAME_TAKEN show

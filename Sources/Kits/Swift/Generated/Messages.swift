@@ -613,6 +613,161 @@ extension Vestibule {
 }
 
 extension Vestibule {
+    /// A challenge for a sign-in by passkey.
+    public struct CreatePasskeyChallengeResponse: Message {
+        @usableFromInline package let json: JSONObject
+
+        @usableFromInline package init(json: JSONObject) { self.json = json }
+
+        /// A JSON text: PublicKeyCredentialRequestOptionsJSON (WebAuthn Level 3 section 5.1.9).
+        @_alwaysEmitIntoClient
+        public var options: String { json.value("options") }
+        /// How long it is valid.
+        @_alwaysEmitIntoClient
+        public var expiresInSeconds: Int32 { json.value("expiresInSeconds") }
+
+        /// A value with these fields, such as one for a preview or a test.
+        @_alwaysEmitIntoClient
+        public init(
+            options: String = "",
+            expiresInSeconds: Int32 = 0
+        ) {
+            var json = JSONObject()
+            json.set("options", options)
+            json.set("expiresInSeconds", expiresInSeconds)
+            self.init(json: json)
+        }
+    }
+}
+
+extension Vestibule {
+    /// The opened session.
+    public struct SignInWithPasskeyResponse: Message {
+        @usableFromInline package let json: JSONObject
+
+        @usableFromInline package init(json: JSONObject) { self.json = json }
+
+        /// The session's tokens.
+        @_alwaysEmitIntoClient
+        public var tokens: SessionTokens { json.value("tokens") }
+        /// What to ask the user for, in this order: "display_name", "phone_number", "username".
+        @_alwaysEmitIntoClient
+        public var missingFields: [String] { json.list("missingFields") }
+        /// True if the profile could not be read: then `missing_fields` says nothing; call GetMe later.
+        @_alwaysEmitIntoClient
+        public var missingFieldsUnknown: Bool { json.value("missingFieldsUnknown") }
+
+        /// A value with these fields, such as one for a preview or a test.
+        @_alwaysEmitIntoClient
+        public init(
+            tokens: SessionTokens = SessionTokens(),
+            missingFields: [String] = [],
+            missingFieldsUnknown: Bool = false
+        ) {
+            var json = JSONObject()
+            json.set("tokens", tokens)
+            json.set("missingFields", missingFields)
+            json.set("missingFieldsUnknown", missingFieldsUnknown)
+            self.init(json: json)
+        }
+    }
+}
+
+extension Vestibule {
+    /// A challenge for a new passkey.
+    public struct CreatePasskeyRegistrationResponse: Message {
+        @usableFromInline package let json: JSONObject
+
+        @usableFromInline package init(json: JSONObject) { self.json = json }
+
+        /// A JSON text: PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3 section 5.1.8).
+        @_alwaysEmitIntoClient
+        public var options: String { json.value("options") }
+        /// How long it is valid.
+        @_alwaysEmitIntoClient
+        public var expiresInSeconds: Int32 { json.value("expiresInSeconds") }
+
+        /// A value with these fields, such as one for a preview or a test.
+        @_alwaysEmitIntoClient
+        public init(
+            options: String = "",
+            expiresInSeconds: Int32 = 0
+        ) {
+            var json = JSONObject()
+            json.set("options", options)
+            json.set("expiresInSeconds", expiresInSeconds)
+            self.init(json: json)
+        }
+    }
+}
+
+extension Vestibule {
+    /// The user's passkeys.
+    public struct ListPasskeysResponse: Message {
+        @usableFromInline package let json: JSONObject
+
+        @usableFromInline package init(json: JSONObject) { self.json = json }
+
+        /// The passkeys, the oldest first.
+        @_alwaysEmitIntoClient
+        public var passkeys: [Passkey] { json.list("passkeys") }
+
+        /// A value with these fields, such as one for a preview or a test.
+        @_alwaysEmitIntoClient
+        public init(
+            passkeys: [Passkey] = []
+        ) {
+            var json = JSONObject()
+            json.set("passkeys", passkeys)
+            self.init(json: json)
+        }
+    }
+}
+
+extension Vestibule {
+    /// A passkey of the user.
+    public struct Passkey: Message {
+        @usableFromInline package let json: JSONObject
+
+        @usableFromInline package init(json: JSONObject) { self.json = json }
+
+        /// The passkey's id, a UUID; no authenticator knows it.
+        @_alwaysEmitIntoClient
+        public var passkeyID: String { json.value("passkeyId") }
+        /// The user's name for it; absent if it has none.
+        @_alwaysEmitIntoClient
+        public var name: String? { json.optional("name") }
+        /// When it was added.
+        @_alwaysEmitIntoClient
+        public var createdAt: Date { json.value("createdAt") }
+        /// When the user last signed in by it; absent if never.
+        @_alwaysEmitIntoClient
+        public var lastUsedAt: Date? { json.optional("lastUsedAt") }
+        /// Whether its provider keeps a copy, so that it survives the loss of the device.
+        @_alwaysEmitIntoClient
+        public var isBackedUp: Bool { json.value("isBackedUp") }
+
+        /// A value with these fields, such as one for a preview or a test.
+        @_alwaysEmitIntoClient
+        public init(
+            passkeyID: String = "",
+            name: String? = nil,
+            createdAt: Date = Date(timeIntervalSince1970: 0),
+            lastUsedAt: Date? = nil,
+            isBackedUp: Bool = false
+        ) {
+            var json = JSONObject()
+            json.set("passkeyId", passkeyID)
+            json.set("name", name)
+            json.set("createdAt", createdAt)
+            json.set("lastUsedAt", lastUsedAt)
+            json.set("isBackedUp", isBackedUp)
+            self.init(json: json)
+        }
+    }
+}
+
+extension Vestibule {
     /// A set of people.
     public struct Group: Message {
         @usableFromInline package let json: JSONObject

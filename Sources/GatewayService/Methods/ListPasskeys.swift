@@ -1,0 +1,34 @@
+import API
+import RPC
+
+extension AppMethods {
+    /// The user's passkeys, the oldest first.
+    func listPasskeys(
+        _ request: AppV1.ListPasskeysRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.ListPasskeysResponse {
+        var call = IdentityV1.ListPasskeysRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        var response = AppV1.ListPasskeysResponse()
+        response.passkeys = try await identity.listPasskeys(call, options: user.caller.callOptions()).passkeys.map {
+            AppV1.Passkey($0)
+        }
+        return response
+    }
+
+    /// Gives one of the user's passkeys another name.
+    func renamePasskey(
+        _ request: AppV1.RenamePasskeyRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.RenamePasskeyResponse {
+        var call = IdentityV1.RenamePasskeyRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.passkeyID = request.passkeyID
+        call.name = request.name
+        var response = AppV1.RenamePasskeyResponse()
+        response.passkey = AppV1.Passkey(
+            try await identity.renamePasskey(call, options: user.caller.callOptions()).passkey
+        )
+        return response
+    }
+}

@@ -1,0 +1,68 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+import WebAuthn
+
+extension IdentityMethods {
+    /// Adds a passkey to the caller's account.
+    func addPasskey(
+        _ request: IdentityV1.AddPasskeyRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AddPasskeyResponse {
+        // The same credential is added once.
+        try await context.answer(mayBeRepeated: true) {
+            guard let party = passkeys?.relyingParty else { throw IdentityError.passkey(.notEnabled) }
+            let owner = try await owner(request.accessToken, context)
+            let name = request.name.isEmpty ? nil : try PasskeyName.check(request.name)
+            let passkey = try await store.addPasskey(
+                newPasskey(request.credential, of: owner.sessionID, by: party),
+                id: identifiers.make(PasskeyID.self),
+                name: name,
+                for: party.id,
+                by: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = IdentityV1.AddPasskeyResponse()
+            response.passkey = IdentityV1.Passkey(passkey)
+            return response
+        }
+    }
+
+    /// Verifies a credential that answers a challenge of a session.
+    private func newPasskey(
+        _ credential: String,
+        of session: SessionID,
+        by party: RelyingParty
+    ) throws(IdentityError) -> NewPasskey {
+        let answer: RegistrationResponse
+        do throws(WebAuthnError) {
+            answer = try RegistrationResponse(parsing: credential.utf8)
+        } catch {
+            throw .passkey(.malformed)
+        }
+        guard let challenge = answer.claimedChallenge else { throw .passkey(.malformed) }
+        _ = try passkeyChallenges.check(challenge, for: .registration(session), nowSeconds: clock.nowSeconds)
+        do throws(WebAuthnError) {
+            return try party.register(answer, challenge: challenge)
+        } catch {
+            throw .passkey(.rejected)
+        }
+    }
+}
+
+/// What a user calls a passkey.
+enum PasskeyName {
+    /// The name, trimmed.
+    ///
+    /// - Throws: `IdentityError.passkey(.nameInvalid)` if it cannot be shown.
+    static func check(_ text: String) throws(IdentityError) -> String {
+        do throws(TextError) {
+            return try DisplayName(text).value
+        } catch {
+            throw .passkey(.nameInvalid(error))
+        }
+    }
+}

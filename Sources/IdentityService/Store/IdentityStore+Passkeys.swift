@@ -1,0 +1,314 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+import WebAuthn
+
+/// A passkey of an account, as it is listed.
+struct AccountPasskey: Sendable, Hashable {
+    let id: PasskeyID
+    let credentialID: [UInt8]
+    let transports: [String]
+    let name: String?
+    let createdAt: PostgresTimestamp
+    let lastUsedAt: PostgresTimestamp?
+    let isBackedUp: Bool
+}
+
+extension IdentityStore {
+    /// The passkeys of an account, the oldest first.
+    func passkeys(of userID: UserID, deadline: Deadline?) async throws -> [AccountPasskey] {
+        try await Self.listed(database.query(Self.passkeysStatement(of: userID), deadline: deadline))
+    }
+
+    /// The user handle of an account's passkeys: the id of the account, or of the one that it has absorbed with its passkeys.
+    func passkeyHandle(of userID: UserID, deadline: Deadline?) async throws -> UserID {
+        let row = try await database.query(
+            """
+            SELECT subject FROM provider_identities
+            WHERE user_id = \(userID.uuid) AND provider = \(ProviderName.passkey.value)
+            """,
+            deadline: deadline
+        ).first
+        return try row.flatMap { UserID(try $0.decode(String.self)) } ?? userID
+    }
+
+    /// Throws unless a session may add a passkey now, as ``addPasskey(_:id:name:for:by:nowMilliseconds:deadline:)`` would.
+    func checkMayAddPasskey(_ session: LinkingSession, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+        try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
+            _ = try await check(
+                session,
+                for: .addPasskey,
+                PostgresTimestamp(milliseconds: nowMilliseconds),
+                in: transaction
+            )
+        }
+    }
+
+    /// Adds a passkey to an account. The account gets an identity ``ProviderName/passkey`` with its first one.
+    ///
+    /// Locks are taken as by ``unlink(_:from:configured:nowMilliseconds:deadline:)``, so that of concurrent calls each sees the ones before.
+    /// Only the check for a credential of another account isn't safe against the same credential at the same moment: then both accounts
+    /// have it, and each has its own user handle, by which a sign-in is told from another.
+    ///
+    /// - Returns: the passkey; the one that is there if the account has the credential already.
+    /// - Throws: `IdentityError.passkey` with `tooMany` or `taken`, or of the session as a link; or what the database throws.
+    func addPasskey(
+        _ passkey: NewPasskey,
+        id: PasskeyID,
+        name: String?,
+        for party: String,
+        by session: LinkingSession,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> AccountPasskey {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
+            let identities = try await lockIdentities(of: [session.userID], in: transaction)
+            _ = try await check(session, for: .addPasskey, now, in: transaction)
+            try await checkNotAbsorbing([session.userID], in: transaction)
+            let known = try await Self.listed(transaction.query(Self.passkeysStatement(of: session.userID)))
+            if let same = known.first(where: { $0.credentialID == passkey.credentialID }) { return same }
+            guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
+            let isTaken = try await !transaction.query(
+                "SELECT FROM passkeys WHERE credential_id = \(passkey.credentialID) LIMIT 1"
+            ).isEmpty
+            guard !isTaken else { throw IdentityError.passkey(.taken) }
+            let identity = identities.first { $0.provider == ProviderName.passkey.value }
+            let subject = identity?.subject ?? session.userID.description
+            // A passkey that was added a moment ago doesn't take older ways in away: the identity is as young as its youngest passkey.
+            let rows = try await transaction.execute(
+                """
+                INSERT INTO provider_identities AS known (
+                    provider, subject, user_id, is_email_verified, is_private_email, created_at, last_sign_in_at)
+                VALUES (\(ProviderName.passkey.value), \(subject), \(session.userID.uuid), false, false, \(now), \(now))
+                ON CONFLICT (provider, subject) DO UPDATE SET linked_at = \(now) WHERE known.user_id = EXCLUDED.user_id
+                """
+            )
+            guard rows.affected == 1 else { throw IdentityError.sessionInvalid }
+            try await insert(passkey, id: id, name: name, for: party, subject: subject, now, in: transaction)
+            try await note(.providerLinked, by: session, party: party, now, in: transaction)
+            return AccountPasskey(
+                id: id,
+                credentialID: passkey.credentialID,
+                transports: passkey.transports,
+                name: name,
+                createdAt: now,
+                lastUsedAt: nil,
+                isBackedUp: passkey.isBackedUp
+            )
+        }
+    }
+
+    /// Gives a passkey of an account another name; nil if the account has no such passkey.
+    func renamePasskey(
+        _ id: PasskeyID,
+        of userID: UserID,
+        to name: String,
+        deadline: Deadline?
+    ) async throws -> AccountPasskey? {
+        let rows = try await database.execute(
+            """
+            UPDATE passkeys SET name = \(name)
+            WHERE passkey_id = \(id.uuid) AND subject IN (SELECT subject FROM provider_identities
+                WHERE user_id = \(userID.uuid) AND provider = \(ProviderName.passkey.value))
+            RETURNING \(unsafeSQL: Self.passkeyColumns)
+            """,
+            deadline: deadline
+        )
+        return try Self.listed(rows).first
+    }
+
+    /// Removes a passkey from an account, and ends the other sessions that passkeys opened: which one opened a session isn't kept. The last
+    /// one goes as its identity is unlinked. Announce the end of sessions afterwards.
+    ///
+    /// - Returns: whether the caller's session ended, too.
+    /// - Throws: `IdentityError.passkey(.notFound)`, or what ``unlink(_:from:configured:nowMilliseconds:deadline:)`` throws.
+    func removePasskey(
+        _ id: PasskeyID,
+        by session: LinkingSession,
+        configured: [ProviderName],
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
+            let identities = try await lockIdentities(of: [session.userID], in: transaction)
+            let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
+            let known = try await Self.listed(transaction.query(Self.passkeysStatement(of: session.userID)))
+            guard let removed = known.first(where: { $0.id == id }) else { throw IdentityError.passkey(.notFound) }
+            guard known.count > 1 else {
+                _ = try await unlink(.passkey, from: session, configured: configured, nowMilliseconds, in: transaction)
+                return askingProvider == ProviderName.passkey.value
+            }
+            try await checkNotAbsorbing([session.userID], in: transaction)
+            guard let asking = identities.first(where: { $0.provider == askingProvider }),
+                let identity = identities.first(where: { $0.provider == ProviderName.passkey.value })
+            else { throw IdentityError.recentSignInRequired }
+            let names = Set(configured.map(\.value)).subtracting([ProviderName.passkey.value])
+            let others = identities.filter { $0.mayOpen && names.contains($0.provider) }.map(\.linkedAt.milliseconds)
+            try checkAge(
+                removed: removed.createdAt.milliseconds,
+                asking: asking.linkedAt.milliseconds,
+                remaining: others + known.filter { $0.id != id }.map(\.createdAt.milliseconds),
+                nowMilliseconds
+            )
+            try await endPasskeySessions(of: session, now, in: transaction)
+            try await transaction.execute(
+                "DELETE FROM passkeys WHERE subject = \(identity.subject) AND credential_id = \(removed.credentialID)"
+            )
+            try await note(.providerUnlinked, by: session, party: nil, now, in: transaction)
+            return false
+        }
+    }
+
+    // MARK: - Sign-ins
+
+    /// The passkey that a sign-in names; nil if there is none for a relying party.
+    func passkey(
+        _ credentialID: [UInt8],
+        of subject: String,
+        for party: String,
+        deadline: Deadline?
+    ) async throws -> StoredPasskey? {
+        let row = try await database.query(
+            """
+            SELECT public_key, sign_count, is_backup_eligible FROM passkeys
+            WHERE subject = \(subject) AND credential_id = \(credentialID) AND rp_id = \(party)
+            """,
+            deadline: deadline
+        ).first
+        guard let (publicKey, signCount, isEligible) = try row?.decode([UInt8].self, Int64.self, Bool.self) else {
+            return nil
+        }
+        return StoredPasskey(
+            publicKey: publicKey,
+            signCount: UInt32(clamping: signCount),
+            isBackupEligible: isEligible
+        )
+    }
+
+    /// Notes that a passkey has opened a session. The counter never goes back. One that doesn't rise is noted and locks nobody out: a
+    /// copy of the key may sign elsewhere, or the authenticator counts otherwise (WebAuthn Level 3 section 6.1.1).
+    ///
+    /// - Returns: false if the passkey isn't there any more: then the session must not be either.
+    func notePasskeyUse(
+        _ credentialID: [UInt8],
+        of subject: String,
+        _ assertion: PasskeyAssertion,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await database.execute(
+            """
+            UPDATE passkeys SET sign_count = GREATEST(sign_count, \(Int64(assertion.signCount))),
+                counter_behind_at = CASE WHEN \(assertion.isCounterBehind) THEN \(now) ELSE counter_behind_at END,
+                is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
+            WHERE subject = \(subject) AND credential_id = \(credentialID)
+            """,
+            deadline: deadline
+        )
+        return rows.affected > 0
+    }
+
+    // MARK: - Steps
+
+    private static let passkeyColumns =
+        "passkey_id, credential_id, transports, name, created_at, last_used_at, is_backed_up"
+
+    private static func passkeysStatement(of userID: UserID) -> Query {
+        """
+        SELECT \(unsafeSQL: passkeyColumns) FROM passkeys
+        WHERE subject IN (SELECT subject FROM provider_identities
+            WHERE user_id = \(userID.uuid) AND provider = \(ProviderName.passkey.value))
+        ORDER BY created_at, passkey_id
+        """
+    }
+
+    private static func listed(_ rows: Rows) throws -> [AccountPasskey] {
+        try rows.map { row in
+            let (id, credentialID, transports, name, createdAt, lastUsedAt, isBackedUp) = try row.decode(
+                PostgresUUID.self,
+                [UInt8].self,
+                [String].self,
+                String?.self,
+                PostgresTimestamp.self,
+                PostgresTimestamp?.self,
+                Bool.self
+            )
+            return AccountPasskey(
+                id: PasskeyID(id),
+                credentialID: credentialID,
+                transports: transports,
+                name: name,
+                createdAt: createdAt,
+                lastUsedAt: lastUsedAt,
+                isBackedUp: isBackedUp
+            )
+        }
+    }
+
+    private func insert(
+        _ passkey: NewPasskey,
+        id: PasskeyID,
+        name: String?,
+        for party: String,
+        subject: String,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let aaguid = PostgresUUID(bytes: passkey.aaguid) ?? PostgresUUID(high: 0, low: 0)
+        try await transaction.execute(
+            """
+            INSERT INTO passkeys (subject, credential_id, passkey_id, rp_id, public_key, sign_count, is_backup_eligible,
+                is_backed_up, aaguid, transports, name, created_at)
+            VALUES (\(subject), \(passkey.credentialID), \(id.uuid), \(party), \(passkey.publicKey),
+                \(Int64(passkey.signCount)), \(passkey.isBackupEligible), \(passkey.isBackedUp), \(aaguid),
+                \(passkey.transports), \(name), \(now))
+            """
+        )
+    }
+
+    /// Locks rows in the order of their ids, as all do that end several sessions.
+    private func endPasskeySessions(
+        of session: LinkingSession,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let provider = ProviderName.passkey.value
+        try await transaction.query(
+            """
+            SELECT FROM sessions WHERE user_id = \(session.userID.uuid) AND provider = \(provider) AND revoked_at IS NULL
+                AND session_id <> \(session.sessionID.uuid)
+            ORDER BY session_id FOR UPDATE
+            """
+        )
+        try await transaction.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.unlinked.rawValue),
+                expires_at = LEAST(expires_at, \(now))
+            WHERE user_id = \(session.userID.uuid) AND provider = \(provider) AND revoked_at IS NULL
+                AND session_id <> \(session.sessionID.uuid)
+            """
+        )
+    }
+
+    private func note(
+        _ event: SecurityEvent,
+        by session: LinkingSession,
+        party: String?,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
+            VALUES (security_event_id(\(now), false), \(session.userID.uuid), \(session.sessionID.uuid),
+                \(event.rawValue), \(now), jsonb_strip_nulls(jsonb_build_object(
+                    'provider', \(ProviderName.passkey.value), 'client_id', \(party))))
+            """
+        )
+    }
+}
