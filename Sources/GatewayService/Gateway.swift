@@ -23,6 +23,7 @@ struct Gateway: Sendable {
     let introspectionClients: IntrospectionClients?
     /// The page of development; nil where there is none.
     let home: DevelopmentHome?
+    let associations: DomainAssociations
     /// What routes and RPCs answer by.
     let methods: AppMethods
     /// The unary RPCs, and the routes made of them.
@@ -41,6 +42,7 @@ struct Gateway: Sendable {
         dialects: DialectSettings = .init(),
         introspectionClients: IntrospectionClients? = nil,
         home: DevelopmentHome? = nil,
+        associations: DomainAssociations = .init(),
         avatars: AvatarAddress = .init(),
         watchLimits: GroupWatches.Limits = .init(),
         answers: SessionAnswers? = nil,
@@ -56,6 +58,7 @@ struct Gateway: Sendable {
         self.dialects = dialects
         self.introspectionClients = introspectionClients
         self.home = home
+        self.associations = associations
         readiness = ReadinessCache(backends.probes, wait: readinessWait)
         methods = AppMethods(
             identity: backends.identity,
@@ -104,6 +107,7 @@ struct Gateway: Sendable {
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
         ]
+        endpoints += AssociationRoutes.endpoints(associations)
         endpoints += appRoutes.map { $0.endpoint(methods.authentication) }
         if let webSignIn {
             endpoints += [

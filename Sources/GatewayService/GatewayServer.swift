@@ -104,6 +104,7 @@ public struct GatewayServer: ProgramServer {
             dialects: settings.dialects,
             introspectionClients: settings.introspectionClients,
             home: settings.home,
+            associations: settings.associations,
             avatars: settings.avatars,
             watchLimits: settings.watchLimits,
             answers: answers

@@ -42,7 +42,7 @@ def test_a_sign_in_is_refused(phone, fault):
 @pytest.mark.parametrize("fault", REGISTRATION_FAULTS)
 def test_a_registration_is_refused(phone, fault):
     options = phone.registration()
-    phone.add(phone.authenticator.create(options, **REGISTRATION_FAULTS[fault]())).problem(400, "PASSKEY_INVALID")
+    phone.add(phone.authenticator.create(options, **REGISTRATION_FAULTS[fault]())).problem(400, "PASSKEY_REJECTED")
     assert phone.passkeys() == [] and providers(phone) == ["apple"]
     phone.add(phone.authenticator.create(options)).expect(200)
 
@@ -56,7 +56,7 @@ def test_a_challenge_is_good_for_its_own_ceremony_and_session(phone, new_phone):
     again, stranger = new_phone(person=phone.person), new_phone()
     assert again.user_id == phone.user_id
     for app, challenge in ((phone, sign_in), (again, registration), (stranger, registration)):
-        app.add(SoftAuthenticator().create(app.registration(), challenge=challenge)).problem(400, "PASSKEY_INVALID")
+        app.add(SoftAuthenticator().create(app.registration(), challenge=challenge)).problem(400, "PASSKEY_REJECTED")
     assert len(phone.passkeys()) == 1 and stranger.passkeys() == []
 
 
@@ -69,9 +69,9 @@ def test_two_accounts_have_no_credential_in_common(phone, new_phone):
             stranger.registration(), credential_id=passkey.credential_id, key=key)).problem(409, "PASSKEY_TAKEN")
     assert stranger.passkeys() == [] and phone.passkeys() == [made]
     stranger.register()
-    # A user handle of the other account, on either's passkey.
-    stranger.enter(stranger.assertion(user_handle=passkey.user_handle)).problem(401, "PASSKEY_INVALID")
-    phone.other().enter(phone.assertion(user_handle=uuid.UUID(stranger.user_id).bytes)).problem(401, "PASSKEY_INVALID")
+    # A user handle of the other account, on either's passkey: that account has no such passkey.
+    stranger.enter(stranger.assertion(user_handle=passkey.user_handle)).problem(401, "PASSKEY_UNKNOWN")
+    phone.other().enter(phone.assertion(user_handle=uuid.UUID(stranger.user_id).bytes)).problem(401, "PASSKEY_UNKNOWN")
     assert phone.other().sign_in_by_passkey()["user_id"] == phone.user_id
 
 
@@ -111,8 +111,8 @@ MALFORMED = ["x", "{", "{}", "[]", "null", "7", '{"id": "AA", "rawId": "AA", "ty
 
 @pytest.mark.parametrize("credential", MALFORMED)
 def test_texts_that_are_no_credentials(phone, credential):
-    phone.enter(credential).problem(400, "PASSKEY_MALFORMED")
-    phone.add(credential).problem(400, "PASSKEY_MALFORMED")
+    for answer in (phone.enter(credential), phone.add(credential)):
+        answer.problem(422, "PASSKEY_MALFORMED", fields=[("credential", "PASSKEY_MALFORMED")])
 
 
 def send_mutations(count, chance, good, other, send):

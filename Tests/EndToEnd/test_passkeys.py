@@ -19,7 +19,7 @@ from stack import new_stack
 from test_linking import age, bare_apple, link_google, unlink
 from test_operators import done
 
-MEMBERS = {"passkey_id", "name", "created_at", "last_used_at", "is_backed_up"}
+MEMBERS = {"id", "name", "created_at", "last_used_at", "backed_up"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 PASSKEYS_MAX = 20
 
@@ -63,8 +63,8 @@ def test_a_passkey_signs_in_on_another_phone(stack, new_phone, algorithm):
     phone = new_phone(SoftAuthenticator(algorithm))
     phone.complete()
     made = phone.register("Blue phone")
-    assert set(made) == MEMBERS and uuid.UUID(made["passkey_id"]) and MOMENT.fullmatch(made["created_at"])
-    assert (made["name"], made["last_used_at"], made["is_backed_up"]) == ("Blue phone", None, True)
+    assert set(made) == MEMBERS and uuid.UUID(made["id"]) and MOMENT.fullmatch(made["created_at"])
+    assert (made["name"], made["last_used_at"], made["backed_up"]) == ("Blue phone", None, True)
     assert providers(phone) == ["apple", "passkey"]
     other = phone.other()
     session = other.sign_in_by_passkey(device_name="Red phone")
@@ -150,7 +150,7 @@ def test_by_connect(stack, phone):
     credential = phone.authenticator.create(call("CreatePasskeyRegistration", token)["options"])
     assert call("AddPasskey", token, credential=credential, name="Blue phone")
     (listed,) = call("ListPasskeys", token)["passkeys"]
-    assert listed["name"] == "Blue phone" and phone.passkeys()[0]["passkey_id"] == listed["passkeyId"]
+    assert listed["name"] == "Blue phone" and phone.passkeys()[0]["id"] == listed["passkeyId"]
     call("RenamePasskey", token, passkeyId=listed["passkeyId"], name="Red phone")
     entry = phone.authenticator.get(call("CreatePasskeyChallenge")["options"])
     opened = call("SignInWithPasskey", credential=entry, deviceName="Red phone")["tokens"]
@@ -169,34 +169,44 @@ def test_passkeys_are_listed_named_and_removed(phone, new_phone):
     tablet = SoftAuthenticator()
     first, second = phone.register("Blue phone"), phone.register(None, on=tablet)
     assert second["name"] is None and phone.passkeys() == [first, second]
-    assert phone.rename(second["passkey_id"], "Red phone").expect(200) == second | {"name": "Red phone"}
+    assert phone.rename(second["id"], "Red phone").expect(200) == second | {"name": "Red phone"}
     stranger = new_phone()
-    for unknown in (stranger.rename(first["passkey_id"], "Mine"), stranger.remove(first["passkey_id"]),
+    for unknown in (stranger.rename(first["id"], "Mine"), stranger.remove(first["id"]),
                     phone.rename(str(uuid.uuid4()), "None"), phone.remove(str(uuid.uuid4()))):
         unknown.problem(404, "PASSKEY_NOT_FOUND")
     assert phone.passkeys() == [first, second | {"name": "Red phone"}] and stranger.passkeys() == []
-    assert phone.remove(first["passkey_id"]).status == 204
-    assert [each["passkey_id"] for each in phone.passkeys()] == [second["passkey_id"]]
+    assert phone.remove(first["id"]).status == 204
+    assert [each["id"] for each in phone.passkeys()] == [second["id"]]
     phone.other().enter(phone.assertion()).problem(401, "PASSKEY_UNKNOWN")
     phone.other().sign_in_by_passkey(tablet.passkeys[0])
-    assert phone.remove(second["passkey_id"]).status == 204 and providers(phone) == ["apple"]
+    assert phone.remove(second["id"]).status == 204 and providers(phone) == ["apple"]
 
 
-@pytest.mark.parametrize("by", ["apple", "passkey"])
-def test_a_removal_ends_the_other_sessions_of_passkeys(phone, by):
-    first, tablet = phone.register(), SoftAuthenticator()
-    phone.register(on=tablet)
+@pytest.mark.parametrize("by", ["apple", "passkey", "itself"])
+def test_a_removal_ends_the_sessions_that_the_passkey_opened(phone, by):
+    tablet = SoftAuthenticator()
+    phone.register()
+    second = phone.register(on=tablet)
     here, there = phone.other(), phone.other()
     here.sign_in_by_passkey()
     there.sign_in_by_passkey(tablet.passkeys[0])
-    caller, ended = (phone, (here, there)) if by == "apple" else (here, (there,))
-    assert caller.remove(first["passkey_id"]).status == 204
-    for each in ended:
-        each.get("/me").problem(401, "SESSION_REVOKED")
-        each.gateway.post("/auth/refresh", {"refresh_token": each.refresh_token}).problem(401, "SESSION_REVOKED")
-    caller.get("/me").expect(200)
+    caller = {"apple": phone, "passkey": here, "itself": there}[by]
+    assert caller.remove(second["id"]).status == 204
+    there.get("/me").problem(401, "SESSION_REVOKED")
+    there.gateway.post("/auth/refresh", {"refresh_token": there.refresh_token}).problem(401, "SESSION_REVOKED")
+    here.get("/me").expect(200)
     phone.get("/me").expect(200)
+    there.enter(phone.assertion(tablet.passkeys[0])).problem(401, "PASSKEY_UNKNOWN")
+    here.sign_in_by_passkey()
+
+
+def test_a_passkey_of_today_removes_no_older_passkey(phone):
+    first, tablet = phone.register(), SoftAuthenticator()
+    phone.register(on=tablet)
+    there = phone.other()
     there.sign_in_by_passkey(tablet.passkeys[0])
+    there.remove(first["id"]).problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    assert phone.passkeys()[0] == first
 
 
 def test_all_passkeys_are_unlinked_at_once(phone):
@@ -219,10 +229,10 @@ def test_the_last_way_in_stays(phone):
     # An account that began today can change its provider.
     assert unlink(phone, "apple").status == 204
     second = other.register(on=SoftAuthenticator())
-    assert other.remove(second["passkey_id"]).status == 204
-    other.remove(first["passkey_id"]).problem(400, "LAST_PROVIDER")
+    assert other.remove(second["id"]).status == 204
+    other.remove(first["id"]).problem(409, "LAST_PROVIDER")
     unlink(other, "passkey").problem(409, "LAST_PROVIDER")
-    assert [each["passkey_id"] for each in other.passkeys()] == [first["passkey_id"]]
+    assert [each["id"] for each in other.passkeys()] == [first["id"]]
     phone.other().sign_in_by_passkey()
 
 
@@ -244,7 +254,7 @@ def test_a_provider_of_today_removes_no_older_passkey(stack, phone):
     link_google(phone).expect(200)
     android = App(stack, phone.person)
     assert android.sign_in("google")["user_id"] == phone.user_id
-    android.gateway.send("DELETE", f"/auth/passkeys/{made['passkey_id']}", token=android.access_token).problem(
+    android.gateway.send("DELETE", f"/auth/passkeys/{made['id']}", token=android.access_token).problem(
         403, "PROVIDER_LINKED_TOO_RECENTLY")
     unlink(android, "passkey").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
     assert phone.passkeys() == [made]
@@ -258,9 +268,9 @@ def test_an_old_sign_in_adds_and_removes_nothing(stack, phone):
     age(stack, phone, 11 * 60)
     phone.refresh().expect(200)
     for refused in (phone.post("/auth/passkeys/challenge"), phone.add(SoftAuthenticator().create(options)),
-                    phone.remove(made["passkey_id"])):
+                    phone.remove(made["id"])):
         refused.problem(403, "RECENT_SIGN_IN_REQUIRED")
-    assert phone.rename(made["passkey_id"], "Red phone").expect(200) == phone.passkeys()[0]
+    assert phone.rename(made["id"], "Red phone").expect(200) == phone.passkeys()[0]
     assert len(phone.passkeys()) == 1
 
 
@@ -312,6 +322,6 @@ def test_defaults_and_authenticators_that_verify_nobody():
         phone.sign_in()
         read = webauthn.helpers.parse_registration_options_json(phone.registration())
         assert (read.rp.name, read.authenticator_selection.user_verification) == (RP_ID, "preferred")
-        assert phone.register()["is_backed_up"] is False
+        assert phone.register()["backed_up"] is False
         assert phone.other().sign_in_by_passkey()["user_id"] == phone.user_id
         phone.other().enter(phone.assertion(origin=f"https://app.{RP_ID}")).problem(401, "PASSKEY_INVALID")

@@ -27,6 +27,7 @@ struct HomePageTests {
                 webSignIn: webSignIn,
                 signInPages: SignInPages(origin: "https://api.example.com"),
                 dialects: dialects,
+                associations: AssociationTests.all,
                 introspectionClients: try IntrospectionClients(Secret("app:\(String(repeating: "0", count: 64))"))
             ).gateway
         }

@@ -25,6 +25,7 @@ struct TestGateway {
         webSignIn: WebSignIn? = nil,
         signInPages: SignInPages? = nil,
         dialects: DialectSettings = .init(),
+        associations: DomainAssociations = .init(),
         introspectionClients: IntrospectionClients? = nil,
         avatars: AvatarAddress = .init(),
         watchLimits: GroupWatches.Limits = .init(),
@@ -41,6 +42,7 @@ struct TestGateway {
             signInPages: signInPages,
             dialects: dialects,
             introspectionClients: introspectionClients,
+            associations: associations,
             avatars: avatars,
             watchLimits: watchLimits,
             // As long as requests may take here.

@@ -29,7 +29,9 @@ struct PasskeyChallengesTests {
         #expect(throws: IdentityError.passkey(.challengeUnknown)) {
             try old.check(make(both, for: .signIn), for: .signIn, nowSeconds: 1_000)
         }
-        #expect(try both.check(make(old, for: .signIn), for: .signIn, nowSeconds: 1_000).fingerprint != spent.fingerprint)
+        #expect(
+            try both.check(make(old, for: .signIn), for: .signIn, nowSeconds: 1_000).fingerprint != spent.fingerprint
+        )
     }
 
     @Test func `A challenge is good for what it was made for alone`() throws {

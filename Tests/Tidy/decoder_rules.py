@@ -26,6 +26,7 @@ READ_BY_HAND = {
     "Sources/Connect/EnvelopeReader.swift": "four bytes into an Int, once five are there",
     "Sources/Connect/PathTable.swift": "a hash of a path, within its length",
     "Sources/IdentityDomain/GuestChallenges.swift": "eight bytes into a UInt64, of a challenge of one length whose code was checked",
+    "Sources/IdentityDomain/Passkeys/PasskeyChallenges.swift": "eight bytes into a UInt64, of a challenge of one length whose code was checked",
     "Sources/IdentityDomain/RefreshToken.swift": "four bytes into a UInt32, of a token of one length whose code was checked",
     "Sources/IdentityDomain/SignInNonces.swift": "eight bytes into a UInt64, of a nonce of one length whose code was checked",
     "Sources/IdentityService/IdentityParts.swift": "eight random bytes",

@@ -354,7 +354,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// Removes one of the user's passkeys. The sessions that it opened end, this one too if it is among them.
     /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
     ///
     /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
@@ -557,7 +557,7 @@ public protocol AuthServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.RenamePasskeyResponse
 
-    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// Removes one of the user's passkeys. The sessions that it opened end, this one too if it is among them.
     /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
     ///
     /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that
@@ -1033,7 +1033,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+    /// Removes one of the user's passkeys. The sessions that it opened end, this one too if it is among them.
     /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
     ///
     /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that

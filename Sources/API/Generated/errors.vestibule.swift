@@ -290,7 +290,7 @@ extension AppV1 {
             description: "Passkeys are not enabled."
         ),
         ErrorCode(
-            "PASSKEY_MALFORMED", http: 400, grpc: .invalidArgument, action: .fixRequest,
+            "PASSKEY_MALFORMED", http: 422, grpc: .invalidArgument, action: .fixRequest,
             description: "The credential is not what WebAuthn's clients send."
         ),
         ErrorCode(

@@ -479,8 +479,8 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
-    /// passkey, the caller's too if one opened it.
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. The sessions that it opened end, the caller's too if it is
+    /// among them.
     public static let removePasskey = MethodDescriptor(
         service: serviceName,
         method: "RemovePasskey",
@@ -864,8 +864,8 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.RenamePasskeyResponse
 
-    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
-    /// passkey, the caller's too if one opened it.
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. The sessions that it opened end, the caller's too if it is
+    /// among them.
     func removePasskey(
         _ request: IdentityV1.RemovePasskeyRequest,
         context: ServerContext
@@ -1577,8 +1577,8 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
-    /// passkey, the caller's too if one opened it.
+    /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. The sessions that it opened end, the caller's too if it is
+    /// among them.
     public func removePasskey(
         _ request: IdentityV1.RemovePasskeyRequest,
         options: CallOptions = CallOptions()

@@ -190,5 +190,5 @@ enum GatewayKeys {
             SharedKeys.invitesAddress, SharedKeys.avatarBytes, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
             SharedKeys.reflection, Crashes.folder,
             dialects, supabaseServiceKey, introspectionClients,
-        ] + browsers + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
+        ] + browsers + AssociationKeys.all + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
 }

@@ -22,6 +22,8 @@ struct GatewaySettings: Sendable {
     let languages: PageLanguages
     /// The page of development; nil where there is none.
     let home: DevelopmentHome?
+    /// Which apps and pages may use the domain's passkeys.
+    let associations: DomainAssociations
     /// Where uploaded avatars are, and how large they may be.
     let avatars: AvatarAddress
     /// How access tokens are judged.
@@ -40,6 +42,7 @@ struct GatewaySettings: Sendable {
         let signInPages = SignInPages.read(configuration, &faults)
         languages = PageLanguages.read(configuration, &faults)
         let home = DevelopmentHome.read(configuration, &faults)
+        associations = DomainAssociations.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
         let introspectionClients = faults.collect { () throws(ConfigurationErrors) in
             guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }

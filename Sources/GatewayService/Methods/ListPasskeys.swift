@@ -15,20 +15,4 @@ extension AppMethods {
         }
         return response
     }
-
-    /// Gives one of the user's passkeys another name.
-    func renamePasskey(
-        _ request: AppV1.RenamePasskeyRequest,
-        _ user: SignedInUser
-    ) async throws -> AppV1.RenamePasskeyResponse {
-        var call = IdentityV1.RenamePasskeyRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        call.passkeyID = request.passkeyID
-        call.name = request.name
-        var response = AppV1.RenamePasskeyResponse()
-        response.passkey = AppV1.Passkey(
-            try await identity.renamePasskey(call, options: user.caller.callOptions()).passkey
-        )
-        return response
-    }
 }

@@ -37,7 +37,10 @@ enum SignInWithPasskeyRoute {
 
 extension OpenAPI.Schema {
     fileprivate static let passkeySignIn = object([
-        .required("credential", .text("A JSON text: AuthenticationResponseJSON of WebAuthn Level 3.", maxLength: 65_536)),
+        .required(
+            "credential",
+            .text("A JSON text: AuthenticationResponseJSON of WebAuthn Level 3.", maxLength: 65_536)
+        ),
         .optional("device_name", .text("Shown in the list of sessions.", orNull: true)),
     ]).named("PasskeySignIn")
 }

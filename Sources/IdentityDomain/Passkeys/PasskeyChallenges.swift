@@ -4,9 +4,8 @@ import Models
 /// Challenges of passkeys (WebAuthn Level 3 section 13.4.3): each good for one purpose and some minutes. Nothing of them is stored: the
 /// client data brings the challenge back.
 ///
-/// A challenge is when it ends (8 bytes, big-endian), 16 random bytes, and 16 bytes of HMAC-SHA256 over both with the purpose. Who
-/// answers it is the purpose's part: a registration is for one session, so a page that makes a user's device answer gets no
-/// registration for another account.
+/// A challenge is when it ends (8 bytes, big-endian), 16 random bytes, and 16 bytes of HMAC-SHA256 over both and the purpose. The purpose
+/// of a registration has the session's id: a challenge that another account asked for adds no passkey.
 ///
 /// A sign-in uses its challenge up, by ``SpentChallenge/fingerprint``. A registration doesn't need that: the same credential added
 /// twice is one passkey.

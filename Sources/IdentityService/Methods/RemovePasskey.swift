@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Removes a passkey from the caller's account, and ends the other sessions that passkeys opened.
+    /// Removes a passkey from the caller's account, and ends the sessions that it opened.
     func removePasskey(
         _ request: IdentityV1.RemovePasskeyRequest,
         context: ServerContext

@@ -101,6 +101,7 @@ extension IdentityMethods {
             credentialID,
             of: signIn.subject,
             assertion,
+            opening: session.facts.sessionID,
             nowMilliseconds: now,
             deadline: context.deadline
         )

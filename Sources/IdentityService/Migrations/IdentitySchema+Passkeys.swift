@@ -6,9 +6,11 @@ extension IdentityMigrations {
         ALTER TABLE sessions DROP CONSTRAINT sessions_proof_check, ADD CONSTRAINT sessions_proof_check CHECK (
             proof IN ('nonce', 'code', 'fresh', 'access_token', 'unproven', 'guest', 'passkey')
             AND (proof = 'unproven') = (dialect IS NOT NULL)) NOT VALID;
+        -- passkey_id: the passkey that opened the session, whether it is still there or not.
+        ALTER TABLE sessions ADD COLUMN passkey_id uuid;
 
         -- An account with passkeys has one identity 'passkey', whose subject is the user handle that they bring back (the id of the account
-        -- that the first one was added to). rp_id: the relying party that they were made for, and the only one that they sign for.
+        -- that the first one was added to), and which is as old as its oldest one. rp_id: the relying party that they were made for, and the only one that they sign for.
         -- public_key: a COSE_Key. sign_count: the authenticator's counter when it last signed in. counter_behind_at: when it last did not rise.
         CREATE TABLE passkeys (
             subject text NOT NULL,

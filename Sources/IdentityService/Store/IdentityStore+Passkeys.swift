@@ -50,7 +50,7 @@ extension IdentityStore {
     ///
     /// Locks are taken as by ``unlink(_:from:configured:nowMilliseconds:deadline:)``, so that of concurrent calls each sees the ones before.
     /// Only the check for a credential of another account isn't safe against the same credential at the same moment: then both accounts
-    /// have it, and each has its own user handle, by which a sign-in is told from another.
+    /// have it, and a sign-in names the account by its user handle.
     ///
     /// - Returns: the passkey; the one that is there if the account has the credential already.
     /// - Throws: `IdentityError.passkey` with `tooMany` or `taken`, or of the session as a link; or what the database throws.
@@ -77,16 +77,17 @@ extension IdentityStore {
             guard !isTaken else { throw IdentityError.passkey(.taken) }
             let identity = identities.first { $0.provider == ProviderName.passkey.value }
             let subject = identity?.subject ?? session.userID.description
-            // A passkey that was added a moment ago doesn't take older ways in away: the identity is as young as its youngest passkey.
-            let rows = try await transaction.execute(
-                """
-                INSERT INTO provider_identities AS known (
-                    provider, subject, user_id, is_email_verified, is_private_email, created_at, last_sign_in_at)
-                VALUES (\(ProviderName.passkey.value), \(subject), \(session.userID.uuid), false, false, \(now), \(now))
-                ON CONFLICT (provider, subject) DO UPDATE SET linked_at = \(now) WHERE known.user_id = EXCLUDED.user_id
-                """
-            )
-            guard rows.affected == 1 else { throw IdentityError.sessionInvalid }
+            if identity == nil {
+                let rows = try await transaction.execute(
+                    """
+                    INSERT INTO provider_identities (
+                        provider, subject, user_id, is_email_verified, is_private_email, created_at, last_sign_in_at)
+                    VALUES (\(ProviderName.passkey.value), \(subject), \(session.userID.uuid), false, false, \(now), \(now))
+                    ON CONFLICT (provider, subject) DO NOTHING
+                    """
+                )
+                guard rows.affected == 1 else { throw IdentityError.passkey(.taken) }
+            }
             try await insert(passkey, id: id, name: name, for: party, subject: subject, now, in: transaction)
             try await note(.providerLinked, by: session, party: party, now, in: transaction)
             return AccountPasskey(
@@ -120,8 +121,8 @@ extension IdentityStore {
         return try Self.listed(rows).first
     }
 
-    /// Removes a passkey from an account, and ends the other sessions that passkeys opened: which one opened a session isn't kept. The last
-    /// one goes as its identity is unlinked. Announce the end of sessions afterwards.
+    /// Removes a passkey from an account, and ends the sessions that it opened. The last one goes as its identity is unlinked. Announce
+    /// the end of sessions afterwards.
     ///
     /// - Returns: whether the caller's session ended, too.
     /// - Throws: `IdentityError.passkey(.notFound)`, or what ``unlink(_:from:configured:nowMilliseconds:deadline:)`` throws.
@@ -138,28 +139,34 @@ extension IdentityStore {
             let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
             let known = try await Self.listed(transaction.query(Self.passkeysStatement(of: session.userID)))
             guard let removed = known.first(where: { $0.id == id }) else { throw IdentityError.passkey(.notFound) }
-            guard known.count > 1 else {
+            guard known.count > 1, let identity = identities.first(where: { $0.provider == ProviderName.passkey.value })
+            else {
                 _ = try await unlink(.passkey, from: session, configured: configured, nowMilliseconds, in: transaction)
                 return askingProvider == ProviderName.passkey.value
             }
             try await checkNotAbsorbing([session.userID], in: transaction)
-            guard let asking = identities.first(where: { $0.provider == askingProvider }),
-                let identity = identities.first(where: { $0.provider == ProviderName.passkey.value })
-            else { throw IdentityError.recentSignInRequired }
             let names = Set(configured.map(\.value)).subtracting([ProviderName.passkey.value])
             let others = identities.filter { $0.mayOpen && names.contains($0.provider) }.map(\.linkedAt.milliseconds)
             try checkAge(
                 removed: removed.createdAt.milliseconds,
-                asking: asking.linkedAt.milliseconds,
+                asking: try await openedSince(session, by: askingProvider, identities, in: transaction),
                 remaining: others + known.filter { $0.id != id }.map(\.createdAt.milliseconds),
                 nowMilliseconds
             )
-            try await endPasskeySessions(of: session, now, in: transaction)
+            let hasEnded = try await endSessions(of: id, session, now, in: transaction)
             try await transaction.execute(
                 "DELETE FROM passkeys WHERE subject = \(identity.subject) AND credential_id = \(removed.credentialID)"
             )
+            // The identity is as old as its oldest passkey: a young one alone must not look like an old way in.
+            try await transaction.execute(
+                """
+                UPDATE provider_identities
+                SET linked_at = (SELECT min(created_at) FROM passkeys WHERE subject = \(identity.subject))
+                WHERE provider = \(ProviderName.passkey.value) AND subject = \(identity.subject)
+                """
+            )
             try await note(.providerUnlinked, by: session, party: nil, now, in: transaction)
-            return false
+            return hasEnded
         }
     }
 
@@ -189,7 +196,7 @@ extension IdentityStore {
         )
     }
 
-    /// Notes that a passkey has opened a session. The counter never goes back. One that doesn't rise is noted and locks nobody out: a
+    /// Notes that a passkey has opened a session, in the session, too. The counter never goes back. One that doesn't rise is noted and locks nobody out: a
     /// copy of the key may sign elsewhere, or the authenticator counts otherwise (WebAuthn Level 3 section 6.1.1).
     ///
     /// - Returns: false if the passkey isn't there any more: then the session must not be either.
@@ -197,16 +204,21 @@ extension IdentityStore {
         _ credentialID: [UInt8],
         of subject: String,
         _ assertion: PasskeyAssertion,
+        opening session: SessionID,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.execute(
             """
-            UPDATE passkeys SET sign_count = GREATEST(sign_count, \(Int64(assertion.signCount))),
-                counter_behind_at = CASE WHEN \(assertion.isCounterBehind) THEN \(now) ELSE counter_behind_at END,
-                is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
-            WHERE subject = \(subject) AND credential_id = \(credentialID)
+            WITH used AS (
+                UPDATE passkeys SET sign_count = GREATEST(sign_count, \(Int64(assertion.signCount))),
+                    counter_behind_at = CASE WHEN \(assertion.isCounterBehind) THEN \(now) ELSE counter_behind_at END,
+                    is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
+                WHERE subject = \(subject) AND credential_id = \(credentialID)
+                RETURNING passkey_id
+            )
+            UPDATE sessions SET passkey_id = used.passkey_id FROM used WHERE session_id = \(session.uuid)
             """,
             deadline: deadline
         )
@@ -271,17 +283,18 @@ extension IdentityStore {
         )
     }
 
-    /// Locks rows in the order of their ids, as all do that end several sessions.
-    private func endPasskeySessions(
-        of session: LinkingSession,
+    /// Ends the sessions that a passkey opened; returns whether the one that asks is among them. Rows are locked in the order of their
+    /// ids, as by all that end several sessions.
+    private func endSessions(
+        of passkey: PasskeyID,
+        _ session: LinkingSession,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
-    ) async throws {
-        let provider = ProviderName.passkey.value
-        try await transaction.query(
+    ) async throws -> Bool {
+        let rows = try await transaction.query(
             """
-            SELECT FROM sessions WHERE user_id = \(session.userID.uuid) AND provider = \(provider) AND revoked_at IS NULL
-                AND session_id <> \(session.sessionID.uuid)
+            SELECT session_id FROM sessions
+            WHERE user_id = \(session.userID.uuid) AND passkey_id = \(passkey.uuid) AND revoked_at IS NULL
             ORDER BY session_id FOR UPDATE
             """
         )
@@ -289,10 +302,10 @@ extension IdentityStore {
             """
             UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.unlinked.rawValue),
                 expires_at = LEAST(expires_at, \(now))
-            WHERE user_id = \(session.userID.uuid) AND provider = \(provider) AND revoked_at IS NULL
-                AND session_id <> \(session.sessionID.uuid)
+            WHERE user_id = \(session.userID.uuid) AND passkey_id = \(passkey.uuid) AND revoked_at IS NULL
             """
         )
+        return try rows.contains { try SessionID($0.decode(PostgresUUID.self)) == session.sessionID }
     }
 
     private func note(

@@ -6,7 +6,9 @@ import JOSE
 enum ClaimedChallenge {
     /// The bytes; nil if the client data has none.
     static func bytes(of clientDataJSON: [UInt8]) -> [UInt8]? {
-        guard let data = try? JSONObject(parsing: clientDataJSON, limits: RelyingParty.clientDataLimits) else { return nil }
+        guard let data = try? JSONObject(parsing: clientDataJSON, limits: RelyingParty.clientDataLimits) else {
+            return nil
+        }
         return data["challenge"]?.string.flatMap { Base64URL.decode($0) }
     }
 }

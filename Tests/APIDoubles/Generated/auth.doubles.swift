@@ -210,7 +210,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.renamePasskey.path) has no answer in this test")
         }
 
-        /// Removes one of the user's passkeys. All other sessions that were opened by a passkey end; with the last passkey, this one too.
+        /// Removes one of the user's passkeys. The sessions that it opened end, this one too if it is among them.
         /// FAILED_PRECONDITION with LAST_PROVIDER if nothing else opens the account.
         ///
         /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY if a way to sign in that

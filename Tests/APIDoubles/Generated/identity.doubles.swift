@@ -205,8 +205,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.renamePasskey.path) has no answer in this test")
         }
 
-        /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. Other sessions that passkeys opened end; with the last
-        /// passkey, the caller's too if one opened it.
+        /// Removes a passkey of the caller's account, by the rules of UnlinkProvider. The sessions that it opened end, the caller's too if it is
+        /// among them.
         public var removePasskey: @Sendable (
             IdentityV1.RemovePasskeyRequest,
             ServerContext

@@ -85,7 +85,8 @@ enum HomeTask: String, CaseIterable, Sendable {
             .watching: ["watchGroups"],
             .openID: ["getOpenIDConfiguration"],
             .servers: [
-                "getKeySet", "getServerMetadata", "introspectToken", "receiveAppleNotice", "receiveGoogleNotice",
+                "getKeySet", "getServerMetadata", "introspectToken", "getAppleAppSiteAssociation",
+                "getAssetLinks", "getRelatedOrigins", "receiveAppleNotice", "receiveGoogleNotice",
                 "getLiveness",
                 "getReadiness", "getDescription",
             ],
