@@ -531,7 +531,7 @@ let package = Package(
                 "API", "APIDoubles", "AccountImport", "IdentityDomain", "IdentityService", "JOSE", "KeyRings",
                 "LocalPostgres", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport", "ScriptedHTTP",
                 "ServiceKit",
-                "ServiceModels", "ServiceStore", "TestDatabases", "TestWaits", logging, protobuf,
+                "ServiceModels", "ServiceStore", "TestDatabases", "TestWaits", "WebAuthn", logging, protobuf,
             ]
         ),
         tests(

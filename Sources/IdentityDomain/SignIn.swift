@@ -9,6 +9,8 @@ public struct SignIn: Sendable, Hashable {
     public private(set) var retryFingerprint: [UInt8]?
     /// The hash of the ticket that is used up by this; nil for one without ticket.
     public var ticketHash: [UInt8]?
+    /// The passkey that signs in; nil for any other sign-in.
+    public let passkeyID: PasskeyID?
     /// The provider.
     public let provider: ProviderName
     /// The provider's name for the person.
@@ -65,6 +67,7 @@ public struct SignIn: Sendable, Hashable {
         leewaySeconds: Int64
     ) {
         let claims = evidence.claims
+        passkeyID = nil
         fingerprint = evidence.fingerprint
         retryFingerprint = evidence.retryFingerprint
         ticketHash = evidence.ticketHash
@@ -92,11 +95,20 @@ public struct SignIn: Sendable, Hashable {
     /// A sign-in by a passkey of an account. It makes no account, and says nothing of the person.
     ///
     /// - Parameters:
+    ///   - passkey: which one.
     ///   - subject: the subject of the account's identity ``ProviderName/passkey``.
     ///   - relyingParty: the RP ID, in the place of an app.
-    ///   - challenge: what the passkey has answered; it buys one session.
-    public init(passkeyOf subject: String, relyingParty: String, challenge: SpentChallenge, deviceName: String) {
-        fingerprint = challenge.fingerprint
+    ///   - challenge: what the passkey has answered. Together they buy one session: a challenge names nobody, and another passkey that
+    ///     answers it must not find this session.
+    public init(
+        passkey: PasskeyID,
+        of subject: String,
+        relyingParty: String,
+        challenge: SpentChallenge,
+        deviceName: String
+    ) {
+        passkeyID = passkey
+        fingerprint = SHA256.hash(Array("vestibule passkey sign-in 1\0".utf8) + challenge.fingerprint + passkey.bytes)
         provider = .passkey
         self.subject = subject
         transferSubject = nil

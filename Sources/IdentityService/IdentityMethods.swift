@@ -3,6 +3,7 @@ import IdentityDomain
 import Models
 import ServiceKit
 import ServiceModels
+import WebAuthn
 
 /// The methods of `vestibule.identity.v1.IdentityService`; each has its own file.
 struct IdentityMethods: IdentityServiceHandler {
@@ -56,8 +57,10 @@ struct IdentityMethods: IdentityServiceHandler {
     /// Returns so many random bytes, fit for keys.
     let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// The providers by which accounts may be opened; passkeys count as one.
-    var waysIn: [ProviderName] { Array(providers.keys) + (passkeys == nil ? [] : [.passkey]) }
+    /// What opens accounts now.
+    var waysIn: WaysIn {
+        WaysIn(providers: Set(providers.keys.map(\.value)), relyingParty: passkeys?.relyingParty.id)
+    }
 
     // Made from our own current keys:
 

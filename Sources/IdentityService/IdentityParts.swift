@@ -92,7 +92,7 @@ struct IdentityParts: Sendable {
             randomBytes: randomBytes,
             logger: logger
         )
-        let signIns = SignInMetrics(providers: settings.providers.keys)
+        let signIns = SignInMetrics(providers: settings.providers.keys + (settings.passkeys == nil ? [] : [.passkey]))
         let refreshes = RefreshMetrics()
         let sessionUses = SessionUses()
         let revocations = RevocationHub(store: store, limits: revocationLimits, clock: clock, logger: logger)

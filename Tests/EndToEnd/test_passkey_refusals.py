@@ -75,6 +75,18 @@ def test_two_accounts_have_no_credential_in_common(phone, new_phone):
     assert phone.other().sign_in_by_passkey()["user_id"] == phone.user_id
 
 
+def test_two_passkeys_that_answer_one_challenge_open_a_session_each(phone, new_phone):
+    """A challenge names nobody: an answer to another user's must not find the session that the other one's opened."""
+    thief = new_phone()
+    phone.register()
+    thief.register()
+    options = phone.challenge()
+    opened = phone.other().enter(phone.authenticator.get(options)).expect(200)
+    found = thief.other().enter(thief.authenticator.get(options)).expect(200)
+    assert (opened["user_id"], found["user_id"]) == (phone.user_id, thief.user_id)
+    assert found["session_id"] != opened["session_id"]
+
+
 def test_a_passkey_that_nobody_registered(phone):
     phone.authenticator.create(phone.registration())
     phone.other().enter(phone.assertion()).problem(401, "PASSKEY_UNKNOWN")

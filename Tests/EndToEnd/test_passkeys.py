@@ -14,6 +14,7 @@ from fido2 import webauthn as fido
 from app import App
 from guests import new_guest
 from passkey_phone import ANDROID_ORIGIN, RELATED_ORIGIN, RP_ID, SETTINGS, Phone
+from process_table import wait_until
 from soft_authenticator import ALGORITHMS, FLAG, Excluded, SoftAuthenticator
 from stack import new_stack
 from test_linking import age, bare_apple, link_google, unlink
@@ -247,6 +248,39 @@ def test_a_passkey_of_today_removes_no_older_provider(stack, phone):
         answer.problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
         assert 86_000 < int(answer.headers["Retry-After"]) <= 86_400
     assert providers(phone) == ["apple", "passkey"]
+
+
+def test_a_passkey_of_another_domain_is_no_way_in(stack, phone):
+    phone.register()
+    moved = stack.sql(f"UPDATE identity.passkeys SET rp_id = 'old.example' WHERE subject = '{phone.user_id}' RETURNING 1")
+    assert moved == "1"
+    phone.other().enter(phone.assertion()).problem(401, "PASSKEY_UNKNOWN")
+    unlink(phone, "apple").problem(409, "LAST_PROVIDER")
+    phone.register(on=SoftAuthenticator())
+    assert unlink(phone, "apple").status == 204
+
+
+def test_passkeys_that_a_merge_brought_are_of_that_day(stack, phone):
+    """Else somebody who has the session for a moment could merge an old account of theirs, and remove all older ways in by its passkey."""
+    age(stack, phone, 40 * 86_400)
+    stack.sql(f"UPDATE identity.accounts SET created_at = created_at - interval '40 days' WHERE user_id = '{phone.user_id}'")
+    phone.sign_in()
+    thief = Phone(stack)
+    thief.sign_in("google")
+    thief.register()
+    second = thief.register(on=SoftAuthenticator())
+    for table, where in (("provider_identities", f"user_id = '{thief.user_id}'"), ("passkeys", f"subject = '{thief.user_id}'")):
+        stack.sql(f"UPDATE identity.{table} SET created_at = created_at - interval '30 days' WHERE {where}")
+    options = phone.registration()
+    phone.post("/auth/identities/google", thief.ask_google()).expect(200)
+    wait_until(lambda: stack.sql(f"SELECT count(*) FROM identity.accounts WHERE user_id = '{thief.user_id}'") == "0", 20, "the merge")
+    other = thief.other()
+    assert other.enter(thief.assertion(thief.authenticator.passkeys[0])).expect(200)["user_id"] == phone.user_id
+    unlink(other, "apple").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    assert other.remove(second["id"]).status == 204
+    unlink(other, "apple").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    # Its options named the user handle of before.
+    phone.add(SoftAuthenticator().create(options)).problem(400, "PASSKEY_REJECTED")
 
 
 def test_a_provider_of_today_removes_no_older_passkey(stack, phone):

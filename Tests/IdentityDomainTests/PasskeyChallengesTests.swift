@@ -7,6 +7,7 @@ import Testing
 struct PasskeyChallengesTests {
     private let keys: [[UInt8]] = [SecureRandom.bytes(32), SecureRandom.bytes(32)]
     private let session = SessionID(high: 1, low: 2)
+    private let user = UserID(high: 5, low: 6)
 
     private func challenges(_ keys: [[UInt8]]) throws -> PasskeyChallenges {
         PasskeyChallenges(try #require(RefreshKeys(keys)))
@@ -37,7 +38,8 @@ struct PasskeyChallengesTests {
     @Test func `A challenge is good for what it was made for alone`() throws {
         let challenges = try challenges(keys)
         let purposes: [PasskeyChallenges.Purpose] = [
-            .signIn, .registration(session), .registration(SessionID(high: 1, low: 3)),
+            .signIn, .registration(session, handle: user), .registration(SessionID(high: 1, low: 3), handle: user),
+            .registration(session, handle: UserID(high: 5, low: 7)),
         ]
         for made in purposes {
             let challenge = make(challenges, for: made)
@@ -52,17 +54,17 @@ struct PasskeyChallengesTests {
 
     @Test func `No bit of a challenge can be changed, and none be missing or more`() throws {
         let challenges = try challenges(keys)
-        let challenge = make(challenges, for: .registration(session))
+        let challenge = make(challenges, for: .registration(session, handle: user))
         for bit in 0..<(challenge.count * 8) {
             var changed = challenge
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
             #expect(throws: IdentityError.passkey(.challengeUnknown)) {
-                try challenges.check(changed, for: .registration(session), nowSeconds: 1_000)
+                try challenges.check(changed, for: .registration(session, handle: user), nowSeconds: 1_000)
             }
         }
         for other in [[], Array(challenge.dropLast()), challenge + [0]] {
             #expect(throws: IdentityError.passkey(.challengeUnknown)) {
-                try challenges.check(other, for: .registration(session), nowSeconds: 1_000)
+                try challenges.check(other, for: .registration(session, handle: user), nowSeconds: 1_000)
             }
         }
     }

@@ -47,6 +47,11 @@ def signature_us(options):
     return 1e6 / _rates(options, "ecdsap256", r"256 bits ecdsa \(nistp256\)")[0]
 
 
+def ecdsa_verification_us(options):
+    """The processor time of one verification of an ES256 signature by libcrypto, in microseconds."""
+    return 1e6 / _rates(options, "ecdsap256", r"256 bits ecdsa \(nistp256\)")[1]
+
+
 def verification_us(options, bits):
     """The processor time of the verification of one RSA signature by libcrypto, in microseconds."""
     return 1e6 / _rates(options, f"rsa{bits}", rf"rsa +{bits} bits")[1]

@@ -59,7 +59,8 @@ def _key_bits(stack, token):
 class _Connection:
     """An app's connection to the gateway, which is one sign-in further with each response."""
 
-    def __init__(self, port):
+    def __init__(self, port, path):
+        self.path = path.encode()
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=15)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = b""
@@ -67,8 +68,8 @@ class _Connection:
     def send(self, body):
         """Sends a sign-in."""
         self.socket.sendall(
-            b"POST /auth/google HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-            % (len(body), body))
+            b"POST %s HTTP/1.1\r\nHost: gateway\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (self.path, len(body), body))
 
     def response(self):
         """The content of the response, if all of it is there now."""
@@ -77,14 +78,14 @@ class _Connection:
         head, end, content = self.received.partition(b"\r\n\r\n")
         length = re.search(rb"^content-length: (\d+)", head, re.MULTILINE | re.IGNORECASE)
         if not read or end and (not length or not head.startswith(b"HTTP/1.1 200")):
-            raise BenchError(f"a sign-in was answered {self.received[:300]!r}")
+            raise BenchError(f"a sign-in was answered {self.received[:60]!r}, {content[:300]!r}")
         if not end or len(content) < int(length[1]):
             return None
         self.received = b""
         return content
 
 
-def _sign_in(port, bodies, connections, core):
+def sign_in(port, bodies, connections, core, path="/auth/google"):
     """Signs people in at the gateway, over so many connections with one request at a time each; gives the responses.
 
     By one thread on the load's core: a thread for each connection would leave the gateway waiting.
@@ -94,7 +95,7 @@ def _sign_in(port, bodies, connections, core):
     waiting, answers = list(reversed(bodies)), []
     with selectors.DefaultSelector() as selector, contextlib.ExitStack() as opened:
         for _ in range(connections):
-            connection = _Connection(port)
+            connection = _Connection(port, path)
             opened.enter_context(connection.socket)
             selector.register(connection.socket, selectors.EVENT_READ, connection)
             connection.send(waiting.pop())
@@ -135,7 +136,7 @@ def _measure_round(stack, meter, core):
             for account in (NEW, KNOWN):
                 kind = Kind(account, app, count)
                 bodies = list(_bodies(stack, emails, client))
-                answers, used = meter.of(lambda: _sign_in(stack.ports["gateway"], bodies, count, core))
+                answers, used = meter.of(lambda: sign_in(stack.ports["gateway"], bodies, count, core))
                 _check(answers, kind)
                 found[kind] = [each / PEOPLE for each in used]
     return found
@@ -165,7 +166,7 @@ def measure(options, scratch):
             stack.pin(name, options.server_core)
         bits = _key_bits(stack, stack.provider_token()[0])
         # The first ones prepare statements and open connections.
-        _sign_in(stack.ports["gateway"], list(_bodies(stack, [None] * MANY, PLAIN_CLIENT)), MANY, options.load_core)
+        sign_in(stack.ports["gateway"], list(_bodies(stack, [None] * MANY, PLAIN_CLIENT)), MANY, options.load_core)
         for turn in range(options.rounds):
             signatures.append(signature_us(options))
             verifications.append(verification_us(options, bits))

@@ -249,7 +249,7 @@ public nonisolated enum Vestibule_App_V1_ErrorReason: SwiftProtobuf.Enum, Swift.
   /// No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential).
   case passkeyUnknown // = 214
 
-  /// The challenge is older than five minutes. The app asks for another one.
+  /// The challenge is older than five minutes. The user tries again, with another one.
   case passkeyChallengeExpired // = 215
 
   /// Another account has the passkey.

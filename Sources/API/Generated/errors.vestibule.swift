@@ -306,8 +306,8 @@ extension AppV1 {
             description: "No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential)."
         ),
         ErrorCode(
-            "PASSKEY_CHALLENGE_EXPIRED", http: 400, grpc: .failedPrecondition, action: .signInAgain,
-            description: "The challenge is older than five minutes. The app asks for another one."
+            "PASSKEY_CHALLENGE_EXPIRED", http: 400, grpc: .failedPrecondition, action: .show,
+            description: "The challenge is older than five minutes. The user tries again, with another one."
         ),
         ErrorCode(
             "PASSKEY_TAKEN", http: 409, grpc: .alreadyExists, action: .show,

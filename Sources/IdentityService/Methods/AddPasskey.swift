@@ -16,11 +16,13 @@ extension IdentityMethods {
             guard let party = passkeys?.relyingParty else { throw IdentityError.passkey(.notEnabled) }
             let owner = try await owner(request.accessToken, context)
             let name = request.name.isEmpty ? nil : try PasskeyName.check(request.name)
+            let handle = try await store.passkeyHandle(of: owner.userID, deadline: context.deadline)
             let passkey = try await store.addPasskey(
-                newPasskey(request.credential, of: owner.sessionID, by: party),
+                newPasskey(request.credential, for: .registration(owner.sessionID, handle: handle), by: party),
                 id: identifiers.make(PasskeyID.self),
                 name: name,
                 for: party.id,
+                under: handle,
                 by: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
@@ -31,10 +33,10 @@ extension IdentityMethods {
         }
     }
 
-    /// Verifies a credential that answers a challenge of a session.
+    /// Verifies a credential that answers a challenge.
     private func newPasskey(
         _ credential: String,
-        of session: SessionID,
+        for purpose: PasskeyChallenges.Purpose,
         by party: RelyingParty
     ) throws(IdentityError) -> NewPasskey {
         let answer: RegistrationResponse
@@ -44,7 +46,7 @@ extension IdentityMethods {
             throw .passkey(.malformed)
         }
         guard let challenge = answer.claimedChallenge else { throw .passkey(.malformed) }
-        _ = try passkeyChallenges.check(challenge, for: .registration(session), nowSeconds: clock.nowSeconds)
+        _ = try passkeyChallenges.check(challenge, for: purpose, nowSeconds: clock.nowSeconds)
         do throws(WebAuthnError) {
             return try party.register(answer, challenge: challenge)
         } catch {

@@ -30,7 +30,7 @@ extension IdentityMethods {
             let options = passkeys.relyingParty.creationOptions(
                 name: passkeys.name,
                 user: user,
-                challenge: newPasskeyChallenge(for: .registration(owner.sessionID)),
+                challenge: newPasskeyChallenge(for: .registration(owner.sessionID, handle: handle)),
                 timeoutMilliseconds: Self.passkeyTimeoutMilliseconds,
                 excluded: known.map { CredentialDescriptor(id: $0.credentialID, transports: $0.transports) }
             )

@@ -43,21 +43,22 @@ extension IdentityMethods {
         guard let handle = answer.userHandle, let subject = UserID(bytes: handle)?.description else {
             throw IdentityError.passkey(.invalid)
         }
-        let stored = try await store.passkey(
+        let passkey = try await store.passkey(
             answer.credentialID,
             of: subject,
             for: party.id,
             deadline: context.deadline
         )
-        guard let stored else { throw IdentityError.passkey(.unknown) }
+        guard let passkey else { throw IdentityError.passkey(.unknown) }
         let assertion: PasskeyAssertion
         do throws(WebAuthnError) {
-            assertion = try party.verify(answer, challenge: challenge.bytes, passkey: stored)
+            assertion = try party.verify(answer, challenge: challenge.bytes, passkey: passkey.stored)
         } catch {
             throw IdentityError.passkey(.invalid)
         }
         let signIn = SignIn(
-            passkeyOf: subject,
+            passkey: passkey.id,
+            of: subject,
             relyingParty: party.id,
             challenge: challenge.spent,
             deviceName: request.deviceName
@@ -78,7 +79,7 @@ extension IdentityMethods {
     }
 
     /// Opens the session of a passkey whose signature is verified. A passkey that is removed at the same moment opens none: either the
-    /// removal ends the session, or the session ends when the passkey isn't found any more.
+    /// removal finds the session, which has the passkey's id, or the passkey isn't found when its use is noted, and the session ends.
     private func openSession(
         _ signIn: SignIn,
         _ credentialID: [UInt8],
@@ -101,7 +102,6 @@ extension IdentityMethods {
             credentialID,
             of: signIn.subject,
             assertion,
-            opening: session.facts.sessionID,
             nowMilliseconds: now,
             deadline: context.deadline
         )

@@ -23,7 +23,7 @@ extension IdentityMethods {
             )
             if isUnlinked {
                 revocations.announce()
-            } else if !waysIn.contains(provider) {
+            } else if providers[provider] == nil, provider != .passkey {
                 throw IdentityError.providerUnknown
             }
             return IdentityV1.UnlinkProviderResponse()

@@ -16,6 +16,8 @@ final class SignInMetrics: MetricsSource {
         case accountNotFound
         /// Another account is absorbing this account: the app retries.
         case accountHeld
+        /// A passkey was refused.
+        case passkeyRefused(PasskeyOutcome)
         /// The provider is not configured.
         case providerUnknown
         /// The provider's keys or answers are unavailable.
@@ -31,6 +33,7 @@ final class SignInMetrics: MetricsSource {
             + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
             // Its reason is the same as one of a token's.
+            + PasskeyOutcome.allCases.map(Outcome.passkeyRefused)
             + SignInRefusal.allCases.filter { $0 != .subjectDiffers }.map(Outcome.refusedOtherwise)
 
         init(_ error: any Error) {
@@ -39,6 +42,8 @@ final class SignInMetrics: MetricsSource {
             case IdentityError.tokenAudience: self = .refused(.audience)
             case IdentityError.signIn(.subjectDiffers): self = .refused(.subject)
             case IdentityError.signIn(let refusal): self = .refusedOtherwise(refusal)
+            case IdentityError.passkey(let refusal):
+                self = PasskeyOutcome(refusal).map(Outcome.passkeyRefused) ?? .failed
             case IdentityError.accountNotFound: self = .accountNotFound
             case IdentityError.link(.absorptionUnderWay): self = .accountHeld
             case IdentityError.providerUnknown: self = .providerUnknown
@@ -55,6 +60,7 @@ final class SignInMetrics: MetricsSource {
             case .knownAccount: "known_account"
             case .refused(let rejection): rejection.reason.lowercased()
             case .refusedOtherwise(let refusal): refusal.reason.lowercased()
+            case .passkeyRefused(let outcome): outcome.rawValue
             case .accountNotFound: "account_not_found"
             case .accountHeld: "account_held"
             case .providerUnknown: "provider_unknown"
@@ -68,9 +74,33 @@ final class SignInMetrics: MetricsSource {
         var proofLabel: String {
             switch self {
             case .newAccount(let proof), .knownAccount(let proof): proof.rawValue
-            case .refused, .refusedOtherwise, .accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable,
+            case .refused, .refusedOtherwise, .passkeyRefused, .accountNotFound, .accountHeld, .providerUnknown,
+                .providerUnavailable,
                 .databaseUnavailable, .failed:
                 "none"
+            }
+        }
+    }
+
+    /// Why a passkey didn't sign in.
+    enum PasskeyOutcome: String, CaseIterable {
+        /// The credential could not be read.
+        case malformed = "passkey_malformed"
+        /// The challenge was too old.
+        case challengeExpired = "passkey_challenge_expired"
+        /// No account has it.
+        case unknown = "passkey_unknown"
+        /// The challenge isn't ours, or the signature or what was signed is not valid here.
+        case invalid = "passkey_invalid"
+
+        /// The outcome of a refusal; nil for those that no sign-in gets.
+        init?(_ refusal: PasskeyRefusal) {
+            switch refusal {
+            case .malformed: self = .malformed
+            case .challengeExpired: self = .challengeExpired
+            case .unknown: self = .unknown
+            case .invalid, .challengeUnknown: self = .invalid
+            case .notEnabled, .rejected, .taken, .notFound, .tooMany, .nameInvalid: return nil
             }
         }
     }

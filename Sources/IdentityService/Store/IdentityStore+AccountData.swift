@@ -14,6 +14,11 @@ extension IdentityStore {
                 AccountPlace("accounts"), AccountPlace("provider_identities"), AccountPlace("sessions"),
                 AccountPlace("user_metadata"), AccountPlace("email_reservations"), AccountPlace("imported_ids"),
                 AccountPlace("scheduled_deletions"),
+                AccountPlace(
+                    "passkeys",
+                    "subject IN (SELECT subject FROM provider_identities WHERE user_id = person.id AND provider = 'passkey')",
+                    as: "passkeys"
+                ),
                 // Numbers that were not delivered to profile yet, and assertions that are still good.
                 AccountPlace("work", "user_id = person.id AND queue = '\(PhoneProofWork.queue)'", as: "phone_proofs"),
                 AccountPlace("phone_assertions"),
@@ -60,7 +65,7 @@ extension IdentityStore {
                     WHERE user_id = \(user)),
                 'passkeys', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')
                     FROM (SELECT passkey_id, credential_id, name, rp_id, public_key, aaguid, transports, sign_count,
-                            is_backed_up, created_at, last_used_at
+                            counter_behind_at, is_backup_eligible, is_backed_up, created_at, last_used_at
                         FROM passkeys WHERE subject IN (
                             SELECT subject FROM provider_identities WHERE user_id = \(user) AND provider = 'passkey')) listed),
                 'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')

@@ -86,7 +86,8 @@ extension IdentityStore {
                 UPDATE provider_identities SET told_name = \(toldName)
                 WHERE \(toldName) IS NOT NULL AND EXISTS (SELECT FROM changed)
                     AND (provider, subject) = (
-                        SELECT provider, subject FROM provider_identities WHERE user_id = \(userID.uuid)
+                        SELECT provider, subject FROM provider_identities
+                        WHERE user_id = \(userID.uuid) AND provider <> \(ProviderName.passkey.value)
                         ORDER BY last_sign_in_at DESC, provider, subject LIMIT 1)
                     AND NOT EXISTS (
                         SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND told_name IS NOT NULL)

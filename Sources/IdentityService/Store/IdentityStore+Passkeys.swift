@@ -14,6 +14,13 @@ struct AccountPasskey: Sendable, Hashable {
     let createdAt: PostgresTimestamp
     let lastUsedAt: PostgresTimestamp?
     let isBackedUp: Bool
+    let relyingParty: String
+}
+
+/// A passkey as a sign-in finds it.
+struct SigningPasskey: Sendable {
+    let id: PasskeyID
+    let stored: StoredPasskey
 }
 
 extension IdentityStore {
@@ -34,7 +41,7 @@ extension IdentityStore {
         return try row.flatMap { UserID(try $0.decode(String.self)) } ?? userID
     }
 
-    /// Throws unless a session may add a passkey now, as ``addPasskey(_:id:name:for:by:nowMilliseconds:deadline:)`` would.
+    /// Throws unless a session may add a passkey now, as ``addPasskey(_:id:name:for:under:by:nowMilliseconds:deadline:)`` would.
     func checkMayAddPasskey(_ session: LinkingSession, nowMilliseconds: Int64, deadline: Deadline?) async throws {
         try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
             _ = try await check(
@@ -43,6 +50,7 @@ extension IdentityStore {
                 PostgresTimestamp(milliseconds: nowMilliseconds),
                 in: transaction
             )
+            try await checkNotAbsorbing([session.userID], in: transaction)
         }
     }
 
@@ -52,13 +60,15 @@ extension IdentityStore {
     /// Only the check for a credential of another account isn't safe against the same credential at the same moment: then both accounts
     /// have it, and a sign-in names the account by its user handle.
     ///
+    /// - Parameter handle: the user handle that the options had.
     /// - Returns: the passkey; the one that is there if the account has the credential already.
-    /// - Throws: `IdentityError.passkey` with `tooMany` or `taken`, or of the session as a link; or what the database throws.
+    /// - Throws: `IdentityError.passkey` with `tooMany`, `rejected` for another handle, or `taken`, or of the session as a link; or what the database throws.
     func addPasskey(
         _ passkey: NewPasskey,
         id: PasskeyID,
         name: String?,
         for party: String,
+        under handle: UserID,
         by session: LinkingSession,
         nowMilliseconds: Int64,
         deadline: Deadline?
@@ -68,7 +78,7 @@ extension IdentityStore {
             let identities = try await lockIdentities(of: [session.userID], in: transaction)
             _ = try await check(session, for: .addPasskey, now, in: transaction)
             try await checkNotAbsorbing([session.userID], in: transaction)
-            let known = try await Self.listed(transaction.query(Self.passkeysStatement(of: session.userID)))
+            let known = try await passkeys(of: session.userID, in: transaction)
             if let same = known.first(where: { $0.credentialID == passkey.credentialID }) { return same }
             guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
             let isTaken = try await !transaction.query(
@@ -77,6 +87,8 @@ extension IdentityStore {
             guard !isTaken else { throw IdentityError.passkey(.taken) }
             let identity = identities.first { $0.provider == ProviderName.passkey.value }
             let subject = identity?.subject ?? session.userID.description
+            // The options named another one, which the authenticator keeps: after a merge, or a removal of all.
+            guard subject == handle.description else { throw IdentityError.passkey(.rejected) }
             if identity == nil {
                 let rows = try await transaction.execute(
                     """
@@ -89,7 +101,7 @@ extension IdentityStore {
                 guard rows.affected == 1 else { throw IdentityError.passkey(.taken) }
             }
             try await insert(passkey, id: id, name: name, for: party, subject: subject, now, in: transaction)
-            try await note(.providerLinked, by: session, party: party, now, in: transaction)
+            try await note(.providerLinked, of: id, by: session, party: party, now, in: transaction)
             return AccountPasskey(
                 id: id,
                 credentialID: passkey.credentialID,
@@ -97,7 +109,8 @@ extension IdentityStore {
                 name: name,
                 createdAt: now,
                 lastUsedAt: nil,
-                isBackedUp: passkey.isBackedUp
+                isBackedUp: passkey.isBackedUp,
+                relyingParty: party
             )
         }
     }
@@ -129,7 +142,7 @@ extension IdentityStore {
     func removePasskey(
         _ id: PasskeyID,
         by session: LinkingSession,
-        configured: [ProviderName],
+        configured: WaysIn,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
@@ -137,7 +150,7 @@ extension IdentityStore {
         return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
             let identities = try await lockIdentities(of: [session.userID], in: transaction)
             let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
-            let known = try await Self.listed(transaction.query(Self.passkeysStatement(of: session.userID)))
+            let known = try await passkeys(of: session.userID, in: transaction)
             guard let removed = known.first(where: { $0.id == id }) else { throw IdentityError.passkey(.notFound) }
             guard known.count > 1, let identity = identities.first(where: { $0.provider == ProviderName.passkey.value })
             else {
@@ -145,29 +158,26 @@ extension IdentityStore {
                 return askingProvider == ProviderName.passkey.value
             }
             try await checkNotAbsorbing([session.userID], in: transaction)
-            let names = Set(configured.map(\.value)).subtracting([ProviderName.passkey.value])
-            let others = identities.filter { $0.mayOpen && names.contains($0.provider) }.map(\.linkedAt.milliseconds)
+            let remaining = configured.times(of: identities, passkeys: known.filter { $0.id != id })
+            guard !remaining.isEmpty else { throw IdentityError.link(.lastProvider) }
             try checkAge(
-                removed: removed.createdAt.milliseconds,
-                asking: try await openedSince(session, by: askingProvider, identities, in: transaction),
-                remaining: others + known.filter { $0.id != id }.map(\.createdAt.milliseconds),
+                removed: removed.addedMilliseconds(to: identity),
+                asking: try await openedSince(session, by: askingProvider, identities, known, in: transaction),
+                remaining: remaining,
                 nowMilliseconds
             )
             let hasEnded = try await endSessions(of: id, session, now, in: transaction)
             try await transaction.execute(
                 "DELETE FROM passkeys WHERE subject = \(identity.subject) AND credential_id = \(removed.credentialID)"
             )
-            // The identity is as old as its oldest passkey: a young one alone must not look like an old way in.
-            try await transaction.execute(
-                """
-                UPDATE provider_identities
-                SET linked_at = (SELECT min(created_at) FROM passkeys WHERE subject = \(identity.subject))
-                WHERE provider = \(ProviderName.passkey.value) AND subject = \(identity.subject)
-                """
-            )
-            try await note(.providerUnlinked, by: session, party: nil, now, in: transaction)
+            try await note(.providerUnlinked, of: id, by: session, party: nil, now, in: transaction)
             return hasEnded
         }
+    }
+
+    /// The passkeys of an account whose identities are locked.
+    func passkeys(of userID: UserID, in transaction: PostgresTransaction) async throws -> [AccountPasskey] {
+        try await Self.listed(transaction.query(Self.passkeysStatement(of: userID)))
     }
 
     // MARK: - Sign-ins
@@ -178,47 +188,43 @@ extension IdentityStore {
         of subject: String,
         for party: String,
         deadline: Deadline?
-    ) async throws -> StoredPasskey? {
+    ) async throws -> SigningPasskey? {
         let row = try await database.query(
             """
-            SELECT public_key, sign_count, is_backup_eligible FROM passkeys
+            SELECT passkey_id, public_key, sign_count, is_backup_eligible FROM passkeys
             WHERE subject = \(subject) AND credential_id = \(credentialID) AND rp_id = \(party)
             """,
             deadline: deadline
         ).first
-        guard let (publicKey, signCount, isEligible) = try row?.decode([UInt8].self, Int64.self, Bool.self) else {
-            return nil
-        }
-        return StoredPasskey(
+        let found = try row?.decode(PostgresUUID.self, [UInt8].self, Int64.self, Bool.self)
+        guard let (id, publicKey, signCount, isEligible) = found else { return nil }
+        let stored = StoredPasskey(
             publicKey: publicKey,
             signCount: UInt32(clamping: signCount),
             isBackupEligible: isEligible
         )
+        return SigningPasskey(id: PasskeyID(id), stored: stored)
     }
 
-    /// Notes that a passkey has opened a session, in the session, too. The counter never goes back. One that doesn't rise is noted and locks nobody out: a
-    /// copy of the key may sign elsewhere, or the authenticator counts otherwise (WebAuthn Level 3 section 6.1.1).
+    /// Notes that a passkey has opened a session. The counter never goes back. One that is lower than before is noted and locks nobody
+    /// out: a copy of the key may sign elsewhere, or the authenticator counts otherwise (WebAuthn Level 3 section 6.1.1). The same
+    /// number again may be a retry.
     ///
     /// - Returns: false if the passkey isn't there any more: then the session must not be either.
     func notePasskeyUse(
         _ credentialID: [UInt8],
         of subject: String,
         _ assertion: PasskeyAssertion,
-        opening session: SessionID,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let (now, count) = (PostgresTimestamp(milliseconds: nowMilliseconds), Int64(assertion.signCount))
         let rows = try await database.execute(
             """
-            WITH used AS (
-                UPDATE passkeys SET sign_count = GREATEST(sign_count, \(Int64(assertion.signCount))),
-                    counter_behind_at = CASE WHEN \(assertion.isCounterBehind) THEN \(now) ELSE counter_behind_at END,
-                    is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
-                WHERE subject = \(subject) AND credential_id = \(credentialID)
-                RETURNING passkey_id
-            )
-            UPDATE sessions SET passkey_id = used.passkey_id FROM used WHERE session_id = \(session.uuid)
+            UPDATE passkeys SET sign_count = GREATEST(sign_count, \(count)),
+                counter_behind_at = CASE WHEN \(count) < sign_count THEN \(now) ELSE counter_behind_at END,
+                is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
+            WHERE subject = \(subject) AND credential_id = \(credentialID)
             """,
             deadline: deadline
         )
@@ -228,7 +234,7 @@ extension IdentityStore {
     // MARK: - Steps
 
     private static let passkeyColumns =
-        "passkey_id, credential_id, transports, name, created_at, last_used_at, is_backed_up"
+        "passkey_id, credential_id, transports, name, created_at, last_used_at, is_backed_up, rp_id"
 
     private static func passkeysStatement(of userID: UserID) -> Query {
         """
@@ -241,14 +247,15 @@ extension IdentityStore {
 
     private static func listed(_ rows: Rows) throws -> [AccountPasskey] {
         try rows.map { row in
-            let (id, credentialID, transports, name, createdAt, lastUsedAt, isBackedUp) = try row.decode(
+            let (id, credentialID, transports, name, createdAt, lastUsedAt, isBackedUp, party) = try row.decode(
                 PostgresUUID.self,
                 [UInt8].self,
                 [String].self,
                 String?.self,
                 PostgresTimestamp.self,
                 PostgresTimestamp?.self,
-                Bool.self
+                Bool.self,
+                String.self
             )
             return AccountPasskey(
                 id: PasskeyID(id),
@@ -257,7 +264,8 @@ extension IdentityStore {
                 name: name,
                 createdAt: createdAt,
                 lastUsedAt: lastUsedAt,
-                isBackedUp: isBackedUp
+                isBackedUp: isBackedUp,
+                relyingParty: party
             )
         }
     }
@@ -310,6 +318,7 @@ extension IdentityStore {
 
     private func note(
         _ event: SecurityEvent,
+        of passkey: PasskeyID,
         by session: LinkingSession,
         party: String?,
         _ now: PostgresTimestamp,
@@ -320,7 +329,7 @@ extension IdentityStore {
             INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
             VALUES (security_event_id(\(now), false), \(session.userID.uuid), \(session.sessionID.uuid),
                 \(event.rawValue), \(now), jsonb_strip_nulls(jsonb_build_object(
-                    'provider', \(ProviderName.passkey.value), 'client_id', \(party))))
+                    'provider', \(ProviderName.passkey.value), 'client_id', \(party), 'passkey_id', \(passkey.uuid))))
             """
         )
     }

@@ -249,10 +249,10 @@ extension IdentityStore {
             ), session AS (
                 INSERT INTO sessions (
                     session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                    last_used_at, expires_at)
+                    last_used_at, expires_at, passkey_id)
                 SELECT claimed.session_id, identity.user_id, \(signIn.provider.value), \(signIn.clientID),
                     \(signIn.deviceName), identity.user_id = \(new.userID.uuid), \(new.nonce),
-                    \(signIn.proof.rawValue), begun_at, \(now), \(sessionExpiry)
+                    \(signIn.proof.rawValue), begun_at, \(now), \(sessionExpiry), \(signIn.passkeyID?.uuid)
                 FROM claimed, identity, epoch
             )\(told: phone, by: signIn, at: now)
             SELECT user_id, told_name, email, is_email_verified, is_private_email,

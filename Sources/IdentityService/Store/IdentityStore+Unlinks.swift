@@ -4,20 +4,45 @@ import Postgres
 import RPC
 import ServiceModels
 
+/// What opens accounts now.
+struct WaysIn: Sendable {
+    /// The configured providers.
+    let providers: Set<String>
+    /// The relying party of passkeys; nil where they are off. Passkeys of another one open nothing.
+    let relyingParty: String?
+
+    /// Since when an account has what opens it, in Unix milliseconds: its identities, and its passkeys one by one.
+    func times(of identities: [LockedIdentity], passkeys: [AccountPasskey]) -> [Int64] {
+        identities.filter(\.mayOpen).flatMap { identity in
+            if identity.provider != ProviderName.passkey.value {
+                return providers.contains(identity.provider) ? [identity.linkedAt.milliseconds] : []
+            }
+            return passkeys.filter { $0.relyingParty == relyingParty }.map { $0.addedMilliseconds(to: identity) }
+        }
+    }
+}
+
+extension AccountPasskey {
+    /// Since when the account has it, in Unix milliseconds: its own time, or that of a merge that brought it.
+    func addedMilliseconds(to identity: LockedIdentity) -> Int64 {
+        max(createdAt.milliseconds, identity.linkedAt.milliseconds)
+    }
+}
+
 extension IdentityStore {
     /// Removes a provider's identity from an account, in one transaction: the sessions that it opened end, the provider's grant is to be
     /// revoked, and a user who signs in with it from then on gets a new account. Announce the end of sessions when this returns true.
     ///
     /// Locks are taken as in ``link(_:to:nowMilliseconds:deadline:)``, then sessions in the order of their ids.
     ///
-    /// - Parameter configured: the providers that accept sign-ins now: an account must keep one of them.
+    /// - Parameter configured: what accepts sign-ins now: an account must keep one of these.
     /// - Returns: false if the account has no identity of the provider; then nothing was done.
     /// - Throws: `IdentityError.link(.lastProvider)`, `providerLinkedTooRecently`, or of the session as a link; or what the database
     ///   throws.
     func unlink(
         _ provider: ProviderName,
         from session: LinkingSession,
-        configured: [ProviderName],
+        configured: WaysIn,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
@@ -30,7 +55,7 @@ extension IdentityStore {
     func unlink(
         _ provider: ProviderName,
         from session: LinkingSession,
-        configured: [ProviderName],
+        configured: WaysIn,
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
@@ -40,13 +65,13 @@ extension IdentityStore {
         let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
         guard let removed = identities.first(where: { $0.provider == provider.value }) else { return false }
         try await checkNotAbsorbing([session.userID], in: transaction)
-        let names = Set(configured.map(\.value))
-        let remaining = identities.filter { $0 != removed && $0.mayOpen && names.contains($0.provider) }
+        let passkeys = try await passkeys(of: session.userID, in: transaction)
+        let remaining = configured.times(of: identities.filter { $0 != removed }, passkeys: passkeys)
         guard !remaining.isEmpty else { throw IdentityError.link(.lastProvider) }
         try checkAge(
             removed: removed.linkedAt.milliseconds,
-            asking: try await openedSince(session, by: askingProvider, identities, in: transaction),
-            remaining: remaining.map(\.linkedAt.milliseconds),
+            asking: try await openedSince(session, by: askingProvider, identities, passkeys, in: transaction),
+            remaining: remaining,
             nowMilliseconds
         )
         try await transaction.query(
@@ -79,12 +104,13 @@ extension IdentityStore {
 
     /// Since when an account has had the way in that opened a session, in Unix milliseconds: the provider, or the one passkey.
     ///
-    /// - Throws: `recentSignInRequired` if it isn't there any more. A session ends with the identity that opened it: without one there is
-    ///   nothing to judge it by.
+    /// - Throws: `recentSignInRequired` if it isn't there any more. A session ends with what opened it: without that there is nothing to
+    ///   judge it by.
     func openedSince(
         _ session: LinkingSession,
         by provider: String,
         _ identities: [LockedIdentity],
+        _ passkeys: [AccountPasskey],
         in transaction: PostgresTransaction
     ) async throws -> Int64 {
         guard let identity = identities.first(where: { $0.provider == provider }) else {
@@ -92,13 +118,11 @@ extension IdentityStore {
         }
         guard provider == ProviderName.passkey.value else { return identity.linkedAt.milliseconds }
         let row = try await transaction.query(
-            """
-            SELECT passkey.created_at FROM sessions JOIN passkeys passkey USING (passkey_id)
-            WHERE session_id = \(session.sessionID.uuid)
-            """
+            "SELECT passkey_id FROM sessions WHERE session_id = \(session.sessionID.uuid)"
         ).first
-        guard let row else { throw IdentityError.recentSignInRequired }
-        return try row.decode(PostgresTimestamp.self).milliseconds
+        let id = try row?.decode(PostgresUUID?.self).map { PasskeyID($0) }
+        guard let passkey = passkeys.first(where: { $0.id == id }) else { throw IdentityError.recentSignInRequired }
+        return passkey.addedMilliseconds(to: identity)
     }
 
     /// Throws `providerLinkedTooRecently` if a way in may not be taken from an account yet, by when its ways in were added.

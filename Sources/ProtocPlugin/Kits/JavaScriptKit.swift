@@ -8,7 +8,9 @@ enum JavaScriptKit: KitWriter {
             file("methods.js") { printer in printMethods(model, to: &printer) },
             file("shapes.js") { printer in printShapes(model, to: &printer) },
             file("refusals.js") { printer in
-                printActions("refusals", of: model.errors.filter { $0.httpStatus == 401 }, to: &printer)
+                // No call of the kit gets those of a sign-in by passkey.
+                let refusals = model.errors.filter { $0.httpStatus == 401 && !$0.code.hasPrefix("PASSKEY_") }
+                printActions("refusals", of: refusals, to: &printer)
             },
             file("actions.js") { printer in
                 printActions("actions", of: model.errors.filter { $0.httpStatus != 401 }, to: &printer)

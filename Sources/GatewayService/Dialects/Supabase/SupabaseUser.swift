@@ -74,7 +74,10 @@ struct SupabaseUser {
 
     /// What the provider of the last sign-in told, and over it what the app keeps, but for what only the provider says.
     private var userMetadata: JSONObject {
-        let latest = account.identities.max { $0.lastSignInAtMs < $1.lastSignInAtMs }
+        // Passkeys say nothing of the person.
+        let latest = account.identities.filter { $0.provider != "passkey" }.max {
+            $0.lastSignInAtMs < $1.lastSignInAtMs
+        }
         var metadata = latest.map(told) ?? JSONObject()
         for member in account.metadata.members
         where member.name != WordPress.emailMember && !Self.providersMembers.contains(member.name) {

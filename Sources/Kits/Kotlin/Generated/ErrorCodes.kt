@@ -226,7 +226,7 @@ public object ErrorCode {
     /** No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential). */
     public const val PASSKEY_UNKNOWN: String = "PASSKEY_UNKNOWN"
 
-    /** The challenge is older than five minutes. The app asks for another one. */
+    /** The challenge is older than five minutes. The user tries again, with another one. */
     public const val PASSKEY_CHALLENGE_EXPIRED: String = "PASSKEY_CHALLENGE_EXPIRED"
 
     /** Another account has the passkey. */
@@ -704,7 +704,7 @@ PASSKEY_MALFORMED 422 fix_request
 PASSKEY_REJECTED 400 show
 PASSKEY_INVALID 401 sign_in_again endsOnRefresh
 PASSKEY_UNKNOWN 401 sign_in_again endsOnRefresh
-PASSKEY_CHALLENGE_EXPIRED 400 sign_in_again
+PASSKEY_CHALLENGE_EXPIRED 400 show
 PASSKEY_TAKEN 409 show
 PASSKEY_NOT_FOUND 404 show
 TOO_MANY_PASSKEYS 400 show

@@ -221,7 +221,7 @@ extension VestibuleError.Code {
     /// No account has the passkey. The app may have the device remove it (PublicKeyCredential.signalUnknownCredential).
     @_alwaysEmitIntoClient
     public static var passkeyUnknown: Self { "PASSKEY_UNKNOWN" }
-    /// The challenge is older than five minutes. The app asks for another one.
+    /// The challenge is older than five minutes. The user tries again, with another one.
     @_alwaysEmitIntoClient
     public static var passkeyChallengeExpired: Self { "PASSKEY_CHALLENGE_EXPIRED" }
     /// Another account has the passkey.
@@ -701,7 +701,7 @@ extension ErrorTable {
         PASSKEY_REJECTED show
         PASSKEY_INVALID sign_in_again endsOnRefresh
         PASSKEY_UNKNOWN sign_in_again endsOnRefresh
-        PASSKEY_CHALLENGE_EXPIRED sign_in_again
+        PASSKEY_CHALLENGE_EXPIRED show
         PASSKEY_TAKEN show
         PASSKEY_NOT_FOUND show
         TOO_MANY_PASSKEYS show
