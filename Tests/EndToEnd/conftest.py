@@ -11,6 +11,7 @@ import pytest
 # Before they are imported, so that failed asserts show their values.
 pytest.register_assert_rewrite("app", "http_client", "operators_console", "phone_backend", "process_table", "stack", "test_services", "tokens")
 
+import passkey_phone
 from app import App
 from phone_backend import PhoneBackend
 from stack import binaries, new_stack, short_folder
@@ -49,7 +50,7 @@ def stack():
     # The more is logged, the more secrets a log could contain.
     with short_folder() as folder, new_stack(
             VESTIBULE_LOG_LEVEL="trace", VESTIBULE_GATEWAY_AUTH_PER_SECOND="200", VESTIBULE_GATEWAY_AUTH_BURST="300",
-            VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json")) as stack:
+            VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json"), **passkey_phone.SETTINGS) as stack:
         stack.backend = PhoneBackend(folder / "backend.json")
         stack.start()
         for name in ("identity", "profile", "invites", "simulator"):

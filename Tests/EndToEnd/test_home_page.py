@@ -1,6 +1,7 @@
 """`GET /` of the gateway in development: every curl line that it shows works."""
 
 import html
+import json
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ import process_table
 import tokens
 from app import APPLE_CLIENT, GOOGLE_CLIENT, LINK_SECONDS, Person, letters
 from other_gateway import another_gateway
+from passkey_phone import Phone
 
 PHOTO = (pathlib.Path(__file__).resolve().parents[1] / "ImagesTests/Files/baseline.jpeg").read_bytes()
 # What a provider tells, by the route that takes it: of which app, what, and who makes it.
@@ -60,6 +62,8 @@ def test_every_line_works(stack, page, new_app, tmp_path):
             variables |= request_to_join(new_app, variables)
         if "$LINK" in line:
             variables |= links(new_app, variables)
+        if "$PASSKEY" in line:
+            variables |= passkey(stack, title)
         if "$IDENTITY_ID" in line:
             variables["IDENTITY_ID"] = linked_identity(new_app, variables)
         (tmp_path / ".curlrc").write_text(options + ("max-time = 2\n" if title == STREAM else ""))
@@ -114,6 +118,18 @@ def shell_variables(stack, new_app, title):
         "SESSION": app.session["session_id"], "AVATAR": upload(app),
         "ASSERTION": stack.backend.assertion(app.user_id, Person().phone),
         "GROUP": app.create_group(), "SERVICE_KEY": (stack.folder / "secrets/supabase-service-key").read_text().strip()}
+
+
+def passkey(stack, title):
+    """Somebody's passkey, the token of their session, and what the passkey makes of the options for what a line calls."""
+    phone = Phone(stack)
+    phone.sign_in()
+    adds = title in ("POST /auth/passkeys", "vestibule.app.v1.AuthService/AddPasskey")
+    made = None if adds else phone.register()
+    credential = phone.authenticator.create(phone.registration()) if adds else phone.assertion()
+    # As a part of a JSON text, and without spaces: the shell would take them for ends of words.
+    text = json.dumps(json.dumps(json.loads(credential), separators=(",", ":")))[1:-1]
+    return {"ACCESS": phone.access_token, "PASSKEY": text, "PASSKEY_ID": made["id"] if made else ""}
 
 
 def another_member(new_app, variables):

@@ -100,6 +100,9 @@ def test_a_lost_answer_signs_nobody_out(app, stack):
         10, "the use to be written down")
     passed(app, stack)
     app.gateway.post("/auth/refresh", {"refresh_token": lost["refresh_token"]}).problem(401, "REFRESH_TOKEN_REUSED")
+    # The gateway hears of it by the stream of ended sessions.
+    process_table.wait_until(
+        lambda: app.gateway.get("/me", token=sibling["access_token"]).status == 401, 2, "the session to end at the gateway")
     app.gateway.get("/me", token=sibling["access_token"]).problem(401, "SESSION_REVOKED")
 
 

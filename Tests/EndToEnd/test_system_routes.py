@@ -7,6 +7,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 ROUTES = {
     "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/challenge": {"post"},
     "/auth/guest": {"post"}, "/auth/guest/challenge": {"post"}, "/auth/guest/absorb": {"post"},
+    "/auth/passkey": {"post"}, "/auth/passkey/challenge": {"post"}, "/auth/passkeys": {"get", "post"},
+    "/auth/passkeys/challenge": {"post"}, "/auth/passkeys/{passkey_id}": {"patch", "delete"},
     "/auth/apple/notifications": {"post"}, "/auth/google/risc": {"post"},
     "/.well-known/openid-configuration": {"get"},
     "/.well-known/oauth-authorization-server": {"get"},

@@ -39,7 +39,7 @@ extension OpenAPI.Schema {
     fileprivate static let passkeySignIn = object([
         .required(
             "credential",
-            .text("A JSON text: AuthenticationResponseJSON of WebAuthn Level 3.", maxLength: 65_536)
+            .text("A JSON text: AuthenticationResponseJSON of WebAuthn Level 3.", minLength: 1, maxLength: 60_000)
         ),
         .optional("device_name", .text("Shown in the list of sessions.", orNull: true)),
     ]).named("PasskeySignIn")
