@@ -570,58 +570,6 @@ export interface UnlinkProviderRequest {
   /** The provider's name. */
   provider: string;
 }
-/** A challenge for a new passkey. */
-export interface CreatePasskeyRegistrationResponse {
-  /** A JSON text: PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3 section 5.1.8). */
-  options: string;
-  /** How long it is valid. */
-  expiresInSeconds: number;
-}
-/** A new passkey. */
-export interface AddPasskeyRequest {
-  /**
-   * A JSON text: RegistrationResponseJSON (WebAuthn Level 3 section 5.1.9), what `credential.toJSON()` makes, and Android's Credential
-   * Manager returns.
-   */
-  credential: string;
-  /** The user's name for the passkey: 2 to 50 characters as people count them, or empty. */
-  name?: string;
-}
-/** The passkey was added. */
-export interface AddPasskeyResponse {
-  /** The passkey. */
-  passkey: Passkey;
-}
-/** The user's passkeys. */
-export interface ListPasskeysResponse {
-  /** The passkeys, the oldest first. */
-  passkeys: Passkey[];
-}
-/** A passkey of the user. */
-export interface Passkey {
-  /** The passkey's id, a UUID; no authenticator knows it. */
-  passkeyId: string;
-  /** The user's name for it; absent if it has none. */
-  name?: string;
-  /** When it was added. */
-  createdAt?: string;
-  /** When the user last signed in by it; absent if never. */
-  lastUsedAt?: string;
-  /** Whether its provider keeps a copy, so that it survives the loss of the device. */
-  isBackedUp: boolean;
-}
-/** The new name of a passkey. */
-export interface RenamePasskeyRequest {
-  /** The passkey's id, a UUID. */
-  passkeyId: string;
-  /** The user's name for it: 2 to 50 characters as people count them. */
-  name: string;
-}
-/** The renamed passkey. */
-export interface RenamePasskeyResponse {
-  /** The passkey. */
-  passkey: Passkey;
-}
 /** A set of people. */
 export interface Group {
   /** The group's id, a UUID. */
@@ -1156,24 +1104,6 @@ export interface Methods {
    * linked less than a day ago would replace an older one; RetryInfo says when it will be possible.
    */
   unlinkProvider(request: UnlinkProviderRequest, options?: CallOptions): Promise<{}>;
-  /**
-   * Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
-   * Manager. The challenge is valid for this session alone.
-   *
-   * Needs a recent, proven sign-in as LinkProvider does.
-   */
-  createPasskeyRegistration(request?: {}, options?: CallOptions): Promise<CreatePasskeyRegistrationResponse>;
-  /**
-   * Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
-   * ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
-   *
-   * Needs a recent, proven sign-in as LinkProvider does.
-   */
-  addPasskey(request: AddPasskeyRequest, options?: CallOptions): Promise<Passkey>;
-  /** Lists the user's passkeys, the oldest first. */
-  listPasskeys(request?: {}, options?: CallOptions): Promise<ListPasskeysResponse>;
-  /** Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other. */
-  renamePasskey(request: RenamePasskeyRequest, options?: CallOptions): Promise<Passkey>;
   /**
    * Creates a group with the user, under their display name, as the first member. With an idempotency key the call may be
    * repeated after any failure, and creates one group. Without one, a call that failed with OUTCOME_UNKNOWN may have created a group.

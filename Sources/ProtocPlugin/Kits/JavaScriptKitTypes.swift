@@ -10,8 +10,7 @@ struct JavaScriptKitTypes {
         "SignOutRequest",
         "DeleteMeRequest", "LinkProviderRequest", "LinkProviderResponse", "SignOutEverywhereRequest",
         "WatchGroupsRequest", "SignInAsGuestRequest", "SignInAsGuestResponse", "CreateGuestChallengeRequest",
-        "CreateGuestChallengeResponse", "SignInWithPasskeyRequest", "SignInWithPasskeyResponse",
-        "CreatePasskeyChallengeResponse", "RemovePasskeyRequest",
+        "CreateGuestChallengeResponse",
     ]
 
     let model: KitModel

@@ -14,10 +14,6 @@ export const methods = {
     EndSession: "i",
     ListProviders: "i",
     UnlinkProvider: "i",
-    CreatePasskeyRegistration: "",
-    AddPasskey: "i passkey",
-    ListPasskeys: "i",
-    RenamePasskey: "i passkey",
   },
   GroupService: {
     CreateGroup: "k group",

@@ -64,27 +64,6 @@ internal object Methods {
     val unlinkProvider: CallMethod = CallMethod(
         "vestibule.app.v1.AuthService/UnlinkProvider", MethodCaller.USER, isIdempotent = true,
     )
-    val createPasskeyChallenge: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/CreatePasskeyChallenge", MethodCaller.ANYONE, isIdempotent = false,
-    )
-    val signInWithPasskey: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/SignInWithPasskey", MethodCaller.ANYONE, isIdempotent = false,
-    )
-    val createPasskeyRegistration: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/CreatePasskeyRegistration", MethodCaller.USER, isIdempotent = false,
-    )
-    val addPasskey: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/AddPasskey", MethodCaller.USER, isIdempotent = true,
-    )
-    val listPasskeys: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/ListPasskeys", MethodCaller.USER, isIdempotent = true,
-    )
-    val renamePasskey: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/RenamePasskey", MethodCaller.USER, isIdempotent = true,
-    )
-    val removePasskey: CallMethod = CallMethod(
-        "vestibule.app.v1.AuthService/RemovePasskey", MethodCaller.USER, isIdempotent = false,
-    )
     val createGroup: CallMethod = CallMethod(
         "vestibule.app.v1.GroupService/CreateGroup", MethodCaller.USER, isIdempotent = false, idempotencyKey = "idempotencyKey",
     )
@@ -190,13 +169,6 @@ internal object Methods {
             listProviders,
             linkProvider,
             unlinkProvider,
-            createPasskeyChallenge,
-            signInWithPasskey,
-            createPasskeyRegistration,
-            addPasskey,
-            listPasskeys,
-            renamePasskey,
-            removePasskey,
             createGroup,
             listGroups,
             addMember,
@@ -452,79 +424,6 @@ public class AuthService internal constructor(private val client: Vestibule) {
         ),
         options,
     ) { }
-
-    /**
-     * Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
-     * Manager. The challenge is valid for this session alone.
-     *
-     * Needs a recent, proven sign-in as LinkProvider does.
-     *
-     * @throws VestibuleException
-     */
-    public suspend fun createPasskeyRegistration(
-        options: CallOptions = CallOptions.DEFAULT,
-    ): CreatePasskeyRegistrationResponse = client.call(
-        Methods.createPasskeyRegistration,
-        emptyMap(),
-        options,
-    ) { json -> CreatePasskeyRegistrationResponse.fromJson(json) }
-
-    /**
-     * Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
-     * ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
-     *
-     * Needs a recent, proven sign-in as LinkProvider does.
-     *
-     * @param credential A JSON text: RegistrationResponseJSON (WebAuthn Level 3 section 5.1.9), what `credential.toJSON()` makes, and Android's Credential
-     *   Manager returns.
-     * @param name The user's name for the passkey: 2 to 50 characters as people count them, or empty.
-     * @throws VestibuleException
-     */
-    public suspend fun addPasskey(
-        credential: String,
-        name: String? = null,
-        options: CallOptions = CallOptions.DEFAULT,
-    ): Passkey = client.call(
-        Methods.addPasskey,
-        present(
-            "credential" to credential,
-            "name" to name,
-        ),
-        options,
-    ) { json -> json.message("passkey", Passkey::fromJson) ?: Passkey() }
-
-    /**
-     * Lists the user's passkeys, the oldest first.
-     *
-     * @throws VestibuleException
-     */
-    public suspend fun listPasskeys(
-        options: CallOptions = CallOptions.DEFAULT,
-    ): ListPasskeysResponse = client.call(
-        Methods.listPasskeys,
-        emptyMap(),
-        options,
-    ) { json -> ListPasskeysResponse.fromJson(json) }
-
-    /**
-     * Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
-     *
-     * @param passkeyId The passkey's id, a UUID.
-     * @param name The user's name for it: 2 to 50 characters as people count them.
-     * @throws VestibuleException
-     */
-    public suspend fun renamePasskey(
-        passkeyId: String,
-        name: String,
-        options: CallOptions = CallOptions.DEFAULT,
-    ): Passkey = client.call(
-        Methods.renamePasskey,
-        present(
-            "passkeyId" to passkeyId,
-            "name" to name,
-        ),
-        options,
-    ) { json -> json.message("passkey", Passkey::fromJson) ?: Passkey() }
 }
 
 /** Calls of `GroupService`. */

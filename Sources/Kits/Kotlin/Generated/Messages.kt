@@ -211,57 +211,6 @@ public data class LinkedProvider(
     }
 }
 
-/** A challenge for a new passkey. */
-public data class CreatePasskeyRegistrationResponse(
-    /** A JSON text: PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3 section 5.1.8). */
-    public val options: String = "",
-    /** How long it is valid. */
-    public val expiresInSeconds: Int = 0,
-) {
-    public companion object {
-        internal fun fromJson(json: JSONObject): CreatePasskeyRegistrationResponse = CreatePasskeyRegistrationResponse(
-            options = json.string("options") ?: "",
-            expiresInSeconds = json.int("expiresInSeconds") ?: 0,
-        )
-    }
-}
-
-/** The user's passkeys. */
-public data class ListPasskeysResponse(
-    /** The passkeys, the oldest first. */
-    public val passkeys: List<Passkey> = emptyList(),
-) {
-    public companion object {
-        internal fun fromJson(json: JSONObject): ListPasskeysResponse = ListPasskeysResponse(
-            passkeys = json.messages("passkeys", Passkey::fromJson),
-        )
-    }
-}
-
-/** A passkey of the user. */
-public data class Passkey(
-    /** The passkey's id, a UUID; no authenticator knows it. */
-    public val passkeyId: String = "",
-    /** The user's name for it; absent if it has none. */
-    public val name: String? = null,
-    /** When it was added. */
-    public val createdAt: Instant = Instant.EPOCH,
-    /** When the user last signed in by it; absent if never. */
-    public val lastUsedAt: Instant? = null,
-    /** Whether its provider keeps a copy, so that it survives the loss of the device. */
-    public val isBackedUp: Boolean = false,
-) {
-    public companion object {
-        internal fun fromJson(json: JSONObject): Passkey = Passkey(
-            passkeyId = json.string("passkeyId") ?: "",
-            name = json.string("name"),
-            createdAt = json.instant("createdAt") ?: Instant.EPOCH,
-            lastUsedAt = json.instant("lastUsedAt"),
-            isBackedUp = json.boolean("isBackedUp") ?: false,
-        )
-    }
-}
-
 /** A set of people. */
 public data class Group(
     /** The group's id, a UUID. */

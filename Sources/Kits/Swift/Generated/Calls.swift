@@ -82,34 +82,6 @@ extension CallMethod {
         "vestibule.app.v1.AuthService/UnlinkProvider", caller: .user, isIdempotent: true
     )
     @usableFromInline
-    package static let createPasskeyChallenge = CallMethod(
-        "vestibule.app.v1.AuthService/CreatePasskeyChallenge", caller: .anyone, isIdempotent: false
-    )
-    @usableFromInline
-    package static let signInWithPasskey = CallMethod(
-        "vestibule.app.v1.AuthService/SignInWithPasskey", caller: .anyone, isIdempotent: false
-    )
-    @usableFromInline
-    package static let createPasskeyRegistration = CallMethod(
-        "vestibule.app.v1.AuthService/CreatePasskeyRegistration", caller: .user, isIdempotent: false
-    )
-    @usableFromInline
-    package static let addPasskey = CallMethod(
-        "vestibule.app.v1.AuthService/AddPasskey", caller: .user, isIdempotent: true
-    )
-    @usableFromInline
-    package static let listPasskeys = CallMethod(
-        "vestibule.app.v1.AuthService/ListPasskeys", caller: .user, isIdempotent: true
-    )
-    @usableFromInline
-    package static let renamePasskey = CallMethod(
-        "vestibule.app.v1.AuthService/RenamePasskey", caller: .user, isIdempotent: true
-    )
-    @usableFromInline
-    package static let removePasskey = CallMethod(
-        "vestibule.app.v1.AuthService/RemovePasskey", caller: .user, isIdempotent: false
-    )
-    @usableFromInline
     package static let createGroup = CallMethod(
         "vestibule.app.v1.GroupService/CreateGroup", caller: .user, isIdempotent: false, idempotencyKey: "idempotencyKey"
     )
@@ -240,13 +212,6 @@ extension CallMethod {
         listProviders,
         linkProvider,
         unlinkProvider,
-        createPasskeyChallenge,
-        signInWithPasskey,
-        createPasskeyRegistration,
-        addPasskey,
-        listPasskeys,
-        renamePasskey,
-        removePasskey,
         createGroup,
         listGroups,
         addMember,
@@ -499,77 +464,6 @@ extension Vestibule {
             var json = JSONObject()
             json.set("provider", provider)
             _ = try await client.call(.unlinkProvider, json, deadline: deadline)
-        }
-
-        /// Creates a challenge for a new passkey of the user. `options` are for `navigator.credentials.create` and Android's Credential
-        /// Manager. The challenge is valid for this session alone.
-        ///
-        /// Needs a recent, proven sign-in as LinkProvider does.
-        ///
-        /// - Parameters:
-        ///   - deadline: How long the call may take, retries among it; the client's if absent.
-        /// - Throws: ``VestibuleError``, or `CancellationError` if the task is cancelled.
-        @_alwaysEmitIntoClient
-        public func createPasskeyRegistration(
-            deadline: Duration? = nil
-        ) async throws -> CreatePasskeyRegistrationResponse {
-            let json = JSONObject()
-            return CreatePasskeyRegistrationResponse(json: try await client.call(.createPasskeyRegistration, json, deadline: deadline))
-        }
-
-        /// Adds a passkey to the user's account; the user can then sign in by it. Repeating it with the same credential succeeds.
-        /// ALREADY_EXISTS with PASSKEY_TAKEN for a passkey of another account.
-        ///
-        /// Needs a recent, proven sign-in as LinkProvider does.
-        ///
-        /// - Parameters:
-        ///   - credential: A JSON text: RegistrationResponseJSON (WebAuthn Level 3 section 5.1.9), what `credential.toJSON()` makes, and Android's Credential
-        ///     Manager returns.
-        ///   - name: The user's name for the passkey: 2 to 50 characters as people count them, or empty.
-        ///   - deadline: How long the call may take, retries among it; the client's if absent.
-        /// - Throws: ``VestibuleError``, or `CancellationError` if the task is cancelled.
-        @_alwaysEmitIntoClient
-        public func addPasskey(
-            credential: String,
-            name: String? = nil,
-            deadline: Duration? = nil
-        ) async throws -> Passkey {
-            var json = JSONObject()
-            json.set("credential", credential)
-            json.set("name", name)
-            return try await client.call(.addPasskey, json, deadline: deadline).value("passkey")
-        }
-
-        /// Lists the user's passkeys, the oldest first.
-        ///
-        /// - Parameters:
-        ///   - deadline: How long the call may take, retries among it; the client's if absent.
-        /// - Throws: ``VestibuleError``, or `CancellationError` if the task is cancelled.
-        @_alwaysEmitIntoClient
-        public func listPasskeys(
-            deadline: Duration? = nil
-        ) async throws -> ListPasskeysResponse {
-            let json = JSONObject()
-            return ListPasskeysResponse(json: try await client.call(.listPasskeys, json, deadline: deadline))
-        }
-
-        /// Renames one of the user's passkeys. NOT_FOUND with PASSKEY_NOT_FOUND for any other.
-        ///
-        /// - Parameters:
-        ///   - passkeyID: The passkey's id, a UUID.
-        ///   - name: The user's name for it: 2 to 50 characters as people count them.
-        ///   - deadline: How long the call may take, retries among it; the client's if absent.
-        /// - Throws: ``VestibuleError``, or `CancellationError` if the task is cancelled.
-        @_alwaysEmitIntoClient
-        public func renamePasskey(
-            passkeyID: String,
-            name: String,
-            deadline: Duration? = nil
-        ) async throws -> Passkey {
-            var json = JSONObject()
-            json.set("passkeyId", passkeyID)
-            json.set("name", name)
-            return try await client.call(.renamePasskey, json, deadline: deadline).value("passkey")
         }
     }
 }
