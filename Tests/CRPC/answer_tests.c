@@ -80,7 +80,8 @@ TEST(values_that_do_not_repeat_stay_out_of_the_table) {
         (void)snprintf(value, sizeof value, "a value of call %d, which is none of the others'", turn);
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) length = metadata_add(metadata, length, names[i], value);
         length = metadata_add(metadata, length, "x-repeated", "the same each time");
-        REQUIRE(call_open_with(scene.peer, rig_paths[METHOD_UNARY], 0, metadata, length) != NULL);
+        uint64_t deadline_ns = crpc_loop_now_ns(scene.rig->loop) + 20000000000u + (uint64_t)turn * 1000;
+        REQUIRE(call_open_with(scene.peer, rig_paths[METHOD_UNARY], deadline_ns, metadata, length) != NULL);
         int32_t id = 1 + 2 * turn;
         UNTIL(scene.rig, raw_read(scene.raw) && raw_find(scene.raw, NGHTTP2_HEADERS, id) != NULL);
         const raw_frame *head = raw_find(scene.raw, NGHTTP2_HEADERS, id);

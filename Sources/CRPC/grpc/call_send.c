@@ -355,6 +355,16 @@ static void send_note_unrepeated(crpc_connection *connection, crpc_sent_field *e
     }
 }
 
+/// Whether a timeout is another one than that of the call before, and not the first. What is left of a deadline differs with each call, and
+/// is no more kept than other values that don't repeat; a client that gives each call the same time sends the same text.
+static bool send_is_other_timeout(crpc_connection *connection, const uint8_t *text, size_t length) {
+    size_t last = connection->last_timeout_length;
+    bool is_same = last == length && memcmp(connection->last_timeout, text, length) == 0;
+    memcpy(connection->last_timeout, text, length);
+    connection->last_timeout_length = length;
+    return last > 0 && !is_same;
+}
+
 /// Opens a stream with a head. Errors: MEMORY, CLOSED; then there is none.
 static int send_request(
     crpc_connection *connection, const crpc_sent_field *entries, size_t count, uint64_t deadline_ns, bool sends_gzip,
@@ -399,7 +409,9 @@ int crpc_stream_open(
     if (deadline_ns != 0) {
         uint64_t now = connection->h2.turn->now_ns;
         size_t length = crpc_timeout_format(deadline_ns > now ? deadline_ns - now : 1, timeout);
-        entries[count++] = crpc_named_field("grpc-timeout", timeout, length);
+        entries[count] = crpc_named_field("grpc-timeout", timeout, length);
+        if (send_is_other_timeout(connection, timeout, length)) entries[count].flags |= CRPC_FIELD_UNIQUE;
+        count += 1;
     }
     if (path_length > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
     int error = crpc_call_append_fields(entries, &count, metadata, metadata_length, path_length, false);

@@ -17,6 +17,7 @@
 #define CRPC_GRPC_CONNECTION_H
 
 #include "crpc_connection.h"
+#include "crpc_wire.h"
 #include "http/handlers.h"
 #include "http/service.h"
 #include "http2/http2_connection.h"
@@ -57,6 +58,8 @@ struct crpc_connection {
     size_t dropped_bytes;        // of the requests of streams that are open, as exchanges count them
     bool is_encrypted;
     uint8_t unrepeated_sent;     // client: bits of `crpc_unrepeated_field` of which requests had one
+    uint8_t last_timeout[CRPC_TIMEOUT_LENGTH_MAX]; // client: that of the last request
+    size_t last_timeout_length;
     char *authority;             // client
     size_t authority_length;
 };
