@@ -14,7 +14,7 @@ const crpc_known_names crpc_grpc_names = {
 };
 
 uint8_t crpc_unrepeated_field(const uint8_t *name, size_t length) {
-    switch (length) { // which tells most of them apart
+    switch (length) { // most names have another one
     case 10: return crpc_equals(name, length, "tracestate") ? 0x01 : 0;
     case 11: return crpc_equals(name, length, "traceparent") ? 0x02 : 0;
     case 12: return crpc_equals(name, length, "x-request-id") ? 0x04 : 0;

@@ -5,7 +5,7 @@ public struct UserEntity: Sendable, Hashable {
 
     /// The user handle: bytes that stand for the account, and say nothing about the person (section 14.6.1).
     public let id: [UInt8]
-    /// The name by which the user tells accounts apart, such as an e-mail address.
+    /// The name that distinguishes the user's accounts, such as an e-mail address.
     public let name: String
     /// The name of the person; may be empty.
     public let displayName: String
