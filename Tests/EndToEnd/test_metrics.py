@@ -174,7 +174,8 @@ def test_sign_ins_are_counted_by_provider_and_outcome(stack, new_app):
     assert [count(**labels) - old for labels, old in zip(wanted, before)] == [1, 1, 1, 1, 1]
 
     metrics = scrape(stack, "identity")
-    assert metrics.labels("vestibule_identity_sign_ins_total", "provider") == {"apple", "google", "facebook", "unknown"}
+    assert metrics.labels("vestibule_identity_sign_ins_total", "provider") == {
+        "apple", "google", "facebook", "passkey", "unknown"}
     for provider in ("apple", "google"):
         assert metrics.sum("vestibule_identity_key_fetches_total", provider=provider, outcome="ok") >= 1
         assert metrics.sum("vestibule_identity_keys", provider=provider) >= 1
