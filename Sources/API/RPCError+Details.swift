@@ -87,4 +87,8 @@ public enum ErrorFact {
     public static let suggestions = "suggestions"
     /// The revision that a profile has, in digits.
     public static let revision = "revision"
+    /// Contexts of a sign-in that would be enough, the preferred first, with spaces between (RFC 9470 section 3).
+    public static let acrValues = "acr_values"
+    /// The greatest age of a sign-in that would be enough, in seconds and digits (RFC 9470 section 3).
+    public static let maxAge = "max_age"
 }

@@ -78,7 +78,8 @@ extension Problem {
             problem.headers[.wwwAuthenticate] = challenge(error.reason)
             return problem
         case .permissionDenied:
-            let problem = domain(error, .forbidden, "This is not allowed.")
+            var problem = domain(error, .forbidden, "This is not allowed.")
+            problem.headers[.wwwAuthenticate] = stepUpChallenge(error.reasonMetadata)
             return error.retryAfter.map { problem.retryingAfter($0) } ?? problem
         case .notFound:
             return domain(error, .notFound, "There is no such thing.")
@@ -131,12 +132,25 @@ extension Problem {
         if let revision = facts[ErrorFact.revision].flatMap(Int64.init) {
             problem.members["revision"] = .integer(revision)
         }
+        if let contexts = facts[ErrorFact.acrValues] {
+            problem.members["acr_values"] = .array(contexts.split(separator: " ").map { .string(String($0)) })
+            problem.members["max_age"] = facts[ErrorFact.maxAge].flatMap(Int64.init).map { .integer($0) }
+        }
         return problem
     }
 
     /// A failure on our side: clients get the code, but not the message.
     private static func internalFault(_ error: RPCError, _ status: HTTPResponse.Status, _ detail: String) -> Problem {
         Problem(status, code: error.reason ?? error.code.description, detail: detail, cause: CallFailure(error))
+    }
+
+    /// The challenge of RFC 9470 section 3, where another sign-in would be enough. The status stays 403: apps take 401 for the end of a
+    /// session.
+    private static func stepUpChallenge(_ facts: [String: String]) -> String? {
+        guard let contexts = facts[ErrorFact.acrValues] else { return nil }
+        let age = facts[ErrorFact.maxAge].map { ", max_age=\"\($0)\"" } ?? ""
+        return Authentication.challenge
+            + ", error=\"insufficient_user_authentication\", acr_values=\"\(contexts)\"\(age)"
     }
 
     /// RFC 6750 section 3.1: `invalid_token` where an access token was presented, not where signing in failed.

@@ -6,6 +6,8 @@ import Models
 ///
 /// What we write is read without making a value of each claim; whatever is written otherwise, by the general parser.
 struct AccessTokenPayloads: Sendable {
+    private static let guest = Array(AuthenticationContext.guest.rawValue.utf8)
+
     private let issuer: String
     private let audience: String
     private let issuerBytes: [UInt8]
@@ -40,7 +42,7 @@ struct AccessTokenPayloads: Sendable {
             expiresAtSeconds: expiresAt,
             scope: claims["scope"]?.string,
             audience: audience,
-            isGuest: claims["acr"] == .string(TokenIssuer.guestACR)
+            isGuest: claims["acr"] == .string(AuthenticationContext.guest.rawValue)
         )
     }
 
@@ -56,6 +58,8 @@ struct AccessTokenPayloads: Sendable {
         else { return nil }
         let number = text.integer("num")
         guard text.integer("auth_time") != nil else { return nil }
+        // Tokens of releases before 0.10 have it only of guests.
+        if let context = text.string("acr"), context.elementsEqual(Self.guest) { return nil }
         let scope = text.string("scope").map { String(decoding: $0, as: UTF8.self) }
         text.skipFalse("is_anonymous")
         _ = text.string("mac")

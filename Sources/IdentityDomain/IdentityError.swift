@@ -48,9 +48,10 @@ public enum IdentityError: Error, Sendable, Hashable {
     case userIDInvalid
     /// A sign-in in a browser was refused.
     case web(WebSignInError)
-    /// What is asked needs a session that was opened a moment ago.
-    case recentSignInRequired
-    /// The sign-in that this stands on was proven by less than a nonce or an authorization code.
+    /// What is asked needs a better sign-in: one of the last seconds of this number (0: of any age) that is proven as
+    /// ``AccountAct/acceptedContexts`` are.
+    case signInInsufficient(SignInLack, maxAgeSeconds: Int64)
+    /// Credentials are proven by less than a nonce or an authorization code.
     case proofRequired
     /// Credentials that must be of the caller's account are of another one, or of none.
     case credentialsForeign
@@ -74,16 +75,28 @@ public enum IdentityError: Error, Sendable, Hashable {
     case guest(GuestRefusal)
     /// What has to do with passkeys was refused.
     case passkey(PasskeyRefusal)
+    /// A recovery code was refused.
+    case recovery(RecoveryRefusal)
     /// Another service's event about a user is rejected.
     case event(EventRefusal)
 
     /// The error of an act that ``AccountAct`` refuses.
-    public init(_ refusal: AccountAct.Refusal) {
+    ///
+    /// - Parameter recentSeconds: the greatest age of a sign-in that is recent; 0 for every age.
+    public init(_ refusal: AccountAct.Refusal, recentSeconds: Int64) {
         self =
             switch refusal {
-            case .recentSignInRequired: .recentSignInRequired
-            case .proofRequired: .proofRequired
+            case .recentSignInRequired: .signInInsufficient(.tooOld, maxAgeSeconds: recentSeconds)
+            case .proofRequired: .signInInsufficient(.unproven, maxAgeSeconds: recentSeconds)
             case .guestNotAllowed: .guest(.notAllowed)
             }
     }
+}
+
+/// What a sign-in lacks for an ``AccountAct``.
+public enum SignInLack: Sendable, Hashable {
+    /// It is too long ago.
+    case tooOld
+    /// It was proven by less than a nonce, a code or a passkey: another sign-in of that kind doesn't help.
+    case unproven
 }

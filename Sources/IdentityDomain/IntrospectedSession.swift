@@ -11,8 +11,18 @@ public struct IntrospectedSession: Sendable, Hashable {
     /// What the OAuth client was granted that it was opened for; nil for other apps.
     public let scope: String?
 
+    /// When the user signed in, in Unix seconds.
+    public let signedInAtSeconds: Int64
+
     /// What a row says.
-    public init(state: SingleSessionState, clientID: String, received: ReceivedNumbers, scope: String? = nil) {
+    public init(
+        state: SingleSessionState,
+        clientID: String,
+        received: ReceivedNumbers,
+        scope: String? = nil,
+        signedInAtSeconds: Int64
+    ) {
+        self.signedInAtSeconds = signedInAtSeconds
         self.state = state
         self.clientID = clientID
         self.received = received

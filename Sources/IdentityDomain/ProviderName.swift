@@ -18,7 +18,8 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
 
     /// Words that stand in the place of a name in the gateway's paths below `/auth/`: nobody could sign in at such a provider.
     public static let reserved: Set<String> = [
-        "challenge", "guest", "identities", "introspect", "passkey", "passkeys", "refresh", "sessions", "sign-out",
+        "challenge", "guest", "identities", "introspect", "passkey", "passkeys", "recovery",
+        "recovery-codes", "refresh", "sessions", "sign-out",
         "sign-out-everywhere",
         "v1",
     ]

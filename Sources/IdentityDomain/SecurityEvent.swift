@@ -55,6 +55,10 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     /// An imported account that nobody could sign in to was opened. Told with by what, the operator, the account that it absorbed, and
     /// the providers that came with it.
     case accountOpened = "account_opened"
+    /// Recovery codes of an account were made. The session is the one that asked.
+    case recoveryCodesCreated = "recovery_codes_created"
+    /// A recovery code was used up to add a passkey. Told with the passkey's id, and how many codes are left.
+    case recoveryCodeUsed = "recovery_code_used"
     /// A guest's account was merged into the account. Told with its id.
     case guestMerged = "guest_merged"
 }
@@ -62,7 +66,8 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
 extension SecurityEvent {
     /// The changes of an account of which its owner is notified in their other sessions: each adds, removes or ends a way into it.
     public static let accountChanges: [SecurityEvent] = [
-        .providerLinked, .providerUnlinked, .deletionScheduled, .deletionCancelled,
+        .providerLinked, .providerUnlinked, .deletionScheduled, .deletionCancelled, .recoveryCodesCreated,
+        .recoveryCodeUsed,
     ]
 }
 

@@ -12,6 +12,8 @@ public struct SessionFacts: Sendable, Hashable {
     public let clientID: String
     /// When the person signed in, in Unix seconds.
     public let signedInAtSeconds: Int64
+    /// How the sign-in was proven.
+    public let proof: Proof
 
     /// Whether it is a guest's. A guest who becomes a full account gets another session.
     public var isGuest: Bool { provider == .guest }
@@ -22,13 +24,15 @@ public struct SessionFacts: Sendable, Hashable {
         sessionID: SessionID,
         provider: ProviderName,
         clientID: String,
-        signedInAtSeconds: Int64
+        signedInAtSeconds: Int64,
+        proof: Proof
     ) {
         self.userID = userID
         self.sessionID = sessionID
         self.provider = provider
         self.clientID = clientID
         self.signedInAtSeconds = signedInAtSeconds
+        self.proof = proof
     }
 }
 

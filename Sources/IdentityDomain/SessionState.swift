@@ -6,6 +6,8 @@ public struct SessionState: Sendable, Hashable {
     public let userID: UserID
     /// Whether it was ended, by itself or with all others.
     public let isEnded: Bool
+    /// When it was begun by a sign-in, in Unix milliseconds; 0 if it was ended by itself.
+    public let begunAtMilliseconds: Int64
     /// When it ends at the latest, in Unix milliseconds.
     public let endsAtMilliseconds: Int64
     /// How it was proven.
@@ -14,7 +16,15 @@ public struct SessionState: Sendable, Hashable {
     public let dialect: String?
 
     /// The state of a session.
-    public init(userID: UserID, isEnded: Bool, endsAtMilliseconds: Int64, proof: Proof, dialect: String?) {
+    public init(
+        userID: UserID,
+        isEnded: Bool,
+        begunAtMilliseconds: Int64 = 0,
+        endsAtMilliseconds: Int64,
+        proof: Proof,
+        dialect: String?
+    ) {
+        self.begunAtMilliseconds = begunAtMilliseconds
         self.userID = userID
         self.isEnded = isEnded
         self.endsAtMilliseconds = endsAtMilliseconds
@@ -41,6 +51,19 @@ public struct SessionState: Sendable, Hashable {
     public func goodForMilliseconds(nowMilliseconds: Int64, untilMilliseconds: Int64) -> Int64 {
         guard dialect == nil, proof != .unproven else { return 0 }
         return max(0, min(endsAtMilliseconds, untilMilliseconds) - nowMilliseconds)
+    }
+
+    /// Throws unless the session's sign-in is recent and proven enough for an act.
+    ///
+    /// - Parameter recentSeconds: the greatest age of a sign-in that is recent; 0 for every age.
+    public func check(for act: AccountAct, nowMilliseconds: Int64, recentSeconds: Int64) throws(IdentityError) {
+        let refusal = act.refusal(
+            proof: proof,
+            signedInMilliseconds: begunAtMilliseconds,
+            nowMilliseconds: nowMilliseconds,
+            recentSeconds: recentSeconds
+        )
+        if let refusal { throw IdentityError(refusal, recentSeconds: recentSeconds) }
     }
 
     /// Throws `sessionUnproven` unless the session is good where it is used.

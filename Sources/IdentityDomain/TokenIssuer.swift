@@ -5,10 +5,6 @@ import Models
 public struct TokenIssuer: Sendable {
     /// The longest access token that we look at, in bytes; ours have about 600.
     public static let accessTokenBytesMax = 4096
-    /// `acr` of ID tokens: the user signed in at a provider.
-    public static let providerACR = "urn:vestibule:acr:provider"
-    /// `acr` of a guest's access tokens: nobody has signed in.
-    public static let guestACR = "urn:vestibule:acr:guest"
     /// How long a logout token is valid, in seconds (OpenID Connect Back-Channel Logout 1.0 section 2.4: preferably two minutes at most).
     static let logoutTokenSeconds: Int64 = 120
     /// The `typ` of access tokens (RFC 9068 section 2.1).
@@ -72,7 +68,7 @@ public struct TokenIssuer: Sendable {
     /// Whether it can sign ID tokens by RS256.
     public var signsRS256: Bool { rsaKey != nil }
 
-    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`; a guest's says so in `acr`. Its last claim, `mac`,
+    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid` and how it was proven in `acr`. Its last claim, `mac`,
     /// is for ``verifiedAccessClaims(_:)`` alone.
     ///
     /// - Parameters:
@@ -101,11 +97,11 @@ public struct TokenIssuer: Sendable {
             "sid": .string(session.sessionID.description),
             "num": .integer(Int64(number)),
             "auth_time": .integer(session.signedInAtSeconds),
+            "acr": .string(AuthenticationContext(session.proof).rawValue),
         ]
         if let scope { claims["scope"] = .string(scope) }
         if session.isGuest {
-            // By the standard's name (RFC 9068 section 2.2.1), and by that of backends that know Supabase's tokens.
-            claims["acr"] = .string(Self.guestACR)
+            // For backends that know Supabase's tokens; the standard's name is acr.
             claims["is_anonymous"] = .bool(true)
         } else if tellsGuestsApart {
             claims["is_anonymous"] = .bool(false)
@@ -142,7 +138,7 @@ public struct TokenIssuer: Sendable {
             "iat": .integer(nowSeconds),
             "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
             "auth_time": .integer(session.signedInAtSeconds),
-            "acr": .string(Self.providerACR),
+            "acr": .string(AuthenticationContext(session.proof).rawValue),
             "sid": .string(session.sessionID.description),
             "idp": .string(session.provider.value),
         ]

@@ -39,7 +39,7 @@ extension TokenRejection {
         case .nonceMissing: "A nonce is missing: in the ID token, in the request, or in both."
         case .nonceMismatch: "The ID token carries another nonce than the request."
         case .codeHash: "The authorization code does not match the ID token."
-        case .replayed: "The ID token was used before. Sign in with the provider again."
+        case .replayed: "The credentials were used before. Sign in again."
         case .subject: "The ID token names no person."
         }
     }

@@ -99,19 +99,10 @@ extension IdentityError: DomainError {
                 message: "The user id must be a UUID.",
                 field: "user_id"
             )
-        case .recentSignInRequired:
-            .domain(
-                .permissionDenied,
-                reason: "RECENT_SIGN_IN_REQUIRED",
-                message: "This needs a sign-in of the last minutes. Sign in again, then do it."
-            )
+        case .signInInsufficient(let lack, let maxAgeSeconds):
+            lack.rpcError(maxAgeSeconds: maxAgeSeconds)
         case .proofRequired:
-            .domain(
-                .permissionDenied,
-                reason: "PROOF_REQUIRED",
-                message: "This needs a sign-in that is proven by a nonce or an authorization code. "
-                    + "See the page \"Acts that need a proven sign-in\" (ActsThatNeedProof)."
-            )
+            .domain(.permissionDenied, reason: "PROOF_REQUIRED", message: SignInLack.unproven.message)
         case .credentialsForeign:
             .domain(
                 .permissionDenied,
@@ -137,6 +128,8 @@ extension IdentityError: DomainError {
         case .event(let refusal):
             refusal.rpcError
         case .guest(let refusal):
+            refusal.rpcError
+        case .recovery(let refusal):
             refusal.rpcError
         case .passkey(let refusal):
             refusal.rpcError

@@ -41,7 +41,10 @@ public struct IdentityServer: AccountServer, WorkServer {
     public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
         for finding in Finding.faults({ _ = try IdentitySettings(configuration) }) { report(finding) }
         await examineCommonParts(configuration, report: report)
-        await runtime(configuration).examine(report: report)
+        await runtime(configuration).examine(
+            rows: { try await PasskeyExamination.findings(configuration, in: $0) },
+            report: report
+        )
         for finding in await ProviderTrial.findings(configuration) { report(finding) }
     }
 

@@ -33,6 +33,12 @@ class Answer:
         body = self.json
         assert body["code"] == code, body
         assert self.headers["Content-Type"] == "application/problem+json"
+        challenge = self.headers.get("WWW-Authenticate", "")
+        if 'error="insufficient_user_authentication"' in challenge:
+            # What would be enough (RFC 9470 section 3), said twice.
+            assert status == 403 and f'acr_values="{" ".join(body["acr_values"])}"' in challenge, challenge
+            assert ("max_age" in body) == ("max_age=" in challenge)
+            more = (*more, "acr_values", *(["max_age"] if "max_age" in body else []))
         assert set(body) - {"fields"} == {"type", "title", "status", "detail", "code", *more}
         assert body["type"] == "about:blank" and body["status"] == status
         assert body["title"] and body["detail"].endswith(".")

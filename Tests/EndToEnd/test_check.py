@@ -91,6 +91,18 @@ def test_it_says_what_open_groups_give_away(folder):
         assert hints(VESTIBULE_INVITES_OPENNESS=openness) == hints(VESTIBULE_INVITES_GROUP_OPENNESS=openness) == []
 
 
+def test_it_says_for_which_domain_passkeys_are(folder):
+    environment = write(folder, apple())
+    assert "passkeys" not in check(environment=environment).stdout
+    passkeys = {"VESTIBULE_IDENTITY_PASSKEY_RP_ID": "acme.org", "VESTIBULE_IDENTITY_PASSKEY_ORIGINS": "https://app.acme.org,https://acme.org"}
+    result = check(environment=environment | passkeys)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    place = lines.index("passkeys for acme.org, with verification of the user")
+    assert lines[place + 1] == "  from https://app.acme.org, https://acme.org"
+    assert "don't change it" in lines[place + 2]
+
+
 def test_it_reports_all_errors_together(folder):
     environment = write(
         folder, apple(kind="bundle", nonce="required", without_nonce="code"), {**FACEBOOK, "client_secret": SECRET},

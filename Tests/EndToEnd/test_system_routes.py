@@ -8,6 +8,7 @@ ROUTES = {
     "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/challenge": {"post"},
     "/auth/guest": {"post"}, "/auth/guest/challenge": {"post"}, "/auth/guest/absorb": {"post"},
     "/auth/passkey": {"post"}, "/auth/passkey/challenge": {"post"}, "/auth/passkeys": {"get", "post"},
+    "/auth/recovery-codes": {"get", "post"}, "/auth/recovery/challenge": {"post"}, "/auth/recovery": {"post"},
     "/auth/passkeys/challenge": {"post"}, "/auth/passkeys/{passkey_id}": {"patch", "delete"},
     "/auth/apple/notifications": {"post"}, "/auth/google/risc": {"post"},
     "/.well-known/openid-configuration": {"get"},

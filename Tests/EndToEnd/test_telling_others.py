@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import secrets
+import time
 import urllib.parse
 
 import pytest
@@ -40,7 +41,8 @@ def test_a_token_is_active_while_its_session_lives(asked, secret, app):
     told = introspect(asked, app.access_token, secret).expect(200)
     assert told["active"] is True and told["token_use"] == "access_token" and told["sub"] == app.user_id
     assert told["sid"] == app.session["session_id"] and told["client_id"] == "com.example.app"
-    assert set(told) == {"active", "token_use", "token_type", "sub", "sid", "client_id", "iss", "aud", "exp"}, "nothing secret"
+    assert set(told) == {"active", "token_use", "token_type", "sub", "sid", "client_id", "iss", "aud", "exp", "acr", "auth_time"}, "nothing secret"
+    assert told["acr"] == "urn:vestibule:acr:provider" and 0 <= time.time() - told["auth_time"] < 60
     assert introspect(asked, app.refresh_token, secret).expect(200)["token_use"] == "refresh_token"
     assert introspect(asked, app.session["id_token"], secret).expect(200) == {"active": False}
     app.post("/auth/sign-out").expect(204)

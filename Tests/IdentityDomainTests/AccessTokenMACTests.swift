@@ -16,7 +16,8 @@ struct AccessTokenMACTests {
         sessionID: SessionID(high: 0xffff_ffff_ffff_ffff, low: 4),
         provider: .apple,
         clientID: "com.example.app",
-        signedInAtSeconds: 1_799_999_000
+        signedInAtSeconds: 1_799_999_000,
+        proof: .nonce
     )
 
     init() throws {
@@ -222,7 +223,8 @@ struct AccessTokenMACTests {
             sessionID: session.sessionID,
             provider: .apple,
             clientID: name,
-            signedInAtSeconds: now
+            signedInAtSeconds: now,
+            proof: .nonce
         )
         let text = try issuer.accessToken(for: facts, number: 7, tokenID: name, nowSeconds: now)
         #expect(try issuer.verifiedAccessClaims(unsigned(text)) == claims(audience: name))

@@ -184,7 +184,8 @@ struct SingleTokensTests {
             sessionID: sessionID,
             provider: .apple,
             clientID: "com.example.app",
-            signedInAtSeconds: now
+            signedInAtSeconds: now,
+            proof: .nonce
         )
         let accessToken = try issuer.accessToken(for: session, number: 7, tokenID: "id", nowSeconds: now)
         #expect(!SingleTokens.isSingleToken(accessToken))

@@ -26,7 +26,8 @@ struct TokenIssuerTests {
             sessionID: SessionID(high: 3, low: 4),
             provider: .apple,
             clientID: "com.example.app",
-            signedInAtSeconds: 1_799_999_000
+            signedInAtSeconds: 1_799_999_000,
+            proof: .nonce
         )
     }
 
@@ -42,6 +43,7 @@ struct TokenIssuerTests {
             "iss": "https://id.example.com", "sub": "00000000-0000-0001-0000-000000000002", "aud": "vestibule",
             "client_id": "com.example.app", "iat": 1_800_000_000, "exp": 1_800_000_600, "jti": "id",
             "sid": "00000000-0000-0003-0000-000000000004", "num": 7, "auth_time": 1_799_999_000,
+            "acr": "urn:vestibule:acr:provider",
         ]
         #expect(claims == expected)
         #expect(
@@ -78,10 +80,49 @@ struct TokenIssuerTests {
             sessionID: session.sessionID,
             provider: .guest,
             clientID: "guest",
-            signedInAtSeconds: session.signedInAtSeconds
+            signedInAtSeconds: session.signedInAtSeconds,
+            proof: .guest
         )
         let text = try issuer.accessToken(for: guest, number: 7, tokenID: "id", nowSeconds: now)
         #expect(try issuer.verifiedAccessClaims(text).isGuest)
+    }
+
+    @Test(arguments: Proof.allCases)
+    func `Tokens say how the sign-in was proven, and a user's is read as quickly`(proof: Proof) throws {
+        let session = SessionFacts(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            provider: proof == .guest ? .guest : .apple,
+            clientID: "com.example.app",
+            signedInAtSeconds: session.signedInAtSeconds,
+            proof: proof
+        )
+        let text = try issuer.accessToken(for: session, number: 7, tokenID: "id", scope: "profile", nowSeconds: now)
+        let payload = try CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey)
+        let context = AuthenticationContext(proof)
+        #expect(try JSONObject(parsing: payload)["acr"] == .string(context.rawValue))
+        let payloads = AccessTokenPayloads(issuer: issuer.issuer, audience: issuer.audience)
+        let read = payload.withUnsafeBufferPointer { payloads.claimsAsWeWrite($0) }
+        #expect((read == nil) == (proof == .guest))
+        #expect(try issuer.verifiedAccessClaims(text).isGuest == (proof == .guest))
+        let idToken = try CompactJWS(parsing: issuer.idToken(for: session, nowSeconds: now))
+        let claims = try JSONObject(parsing: idToken.verifiedPayload(with: key.verificationKey))
+        #expect(claims["acr"] == .string(context.rawValue))
+    }
+
+    @Test func `A passkey is enough where a provider is, and nothing else is enough for another context`() {
+        for one in AuthenticationContext.allCases {
+            for other in AuthenticationContext.allCases {
+                #expect(one.satisfies(other) == (one == other || one == .passkey && other == .provider))
+            }
+        }
+        // One rule: what acts accept is what their errors name.
+        for proof in Proof.allCases {
+            #expect(
+                AccountAct.acceptedProofs.contains(proof)
+                    == AccountAct.acceptedContexts.contains(AuthenticationContext(proof))
+            )
+        }
     }
 
     @Test func `A lifetime ends on the second`() throws {

@@ -147,6 +147,30 @@ extension AppV1 {
 
     /// Empty: the passkey is removed.
     public typealias RemovePasskeyResponse = Vestibule_App_V1_RemovePasskeyResponse
+
+    /// Requests recovery codes for the user's account.
+    public typealias CreateRecoveryCodesRequest = Vestibule_App_V1_CreateRecoveryCodesRequest
+
+    /// The new recovery codes.
+    public typealias CreateRecoveryCodesResponse = Vestibule_App_V1_CreateRecoveryCodesResponse
+
+    /// Requests what is left of the user's recovery codes.
+    public typealias GetRecoveryCodesRequest = Vestibule_App_V1_GetRecoveryCodesRequest
+
+    /// What is left of the user's recovery codes.
+    public typealias GetRecoveryCodesResponse = Vestibule_App_V1_GetRecoveryCodesResponse
+
+    /// A recovery code that is to add a passkey.
+    public typealias CreateRecoveryChallengeRequest = Vestibule_App_V1_CreateRecoveryChallengeRequest
+
+    /// A challenge for a new passkey, by a recovery code.
+    public typealias CreateRecoveryChallengeResponse = Vestibule_App_V1_CreateRecoveryChallengeResponse
+
+    /// A new passkey, by a recovery code.
+    public typealias RecoverAccountRequest = Vestibule_App_V1_RecoverAccountRequest
+
+    /// The passkey was added.
+    public typealias RecoverAccountResponse = Vestibule_App_V1_RecoverAccountResponse
 }
 
 /// Describes the methods of `vestibule.app.v1.AuthService`.
@@ -366,6 +390,43 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
+    /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
+    /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public static let createRecoveryCodes = MethodDescriptor(
+        service: serviceName,
+        method: "CreateRecoveryCodes",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Tells how many recovery codes the user has left.
+    public static let getRecoveryCodes = MethodDescriptor(
+        service: serviceName,
+        method: "GetRecoveryCodes",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Creates a challenge for a new passkey of the account that a recovery code is of. The code isn't used up by it. UNAUTHENTICATED with
+    /// RECOVERY_CODE_INVALID for a code that is wrong or was used. Needs no access token.
+    public static let createRecoveryChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateRecoveryChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session: the user signs in by the passkey.
+    /// Repeating it with the same code and credential succeeds. Needs no access token.
+    public static let recoverAccount = MethodDescriptor(
+        service: serviceName,
+        method: "RecoverAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         signInWithProvider,
@@ -389,6 +450,10 @@ public enum AuthServiceMethods {
         listPasskeys,
         renamePasskey,
         removePasskey,
+        createRecoveryCodes,
+        getRecoveryCodes,
+        createRecoveryChallenge,
+        recoverAccount,
     ]
 }
 
@@ -566,6 +631,35 @@ public protocol AuthServiceHandler: RPCService {
         _ request: AppV1.RemovePasskeyRequest,
         context: ServerContext
     ) async throws -> AppV1.RemovePasskeyResponse
+
+    /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
+    /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    func createRecoveryCodes(
+        _ request: AppV1.CreateRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateRecoveryCodesResponse
+
+    /// Tells how many recovery codes the user has left.
+    func getRecoveryCodes(
+        _ request: AppV1.GetRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> AppV1.GetRecoveryCodesResponse
+
+    /// Creates a challenge for a new passkey of the account that a recovery code is of. The code isn't used up by it. UNAUTHENTICATED with
+    /// RECOVERY_CODE_INVALID for a code that is wrong or was used. Needs no access token.
+    func createRecoveryChallenge(
+        _ request: AppV1.CreateRecoveryChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateRecoveryChallengeResponse
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session: the user signs in by the passkey.
+    /// Repeating it with the same code and credential succeeds. Needs no access token.
+    func recoverAccount(
+        _ request: AppV1.RecoverAccountRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RecoverAccountResponse
 }
 
 extension AuthServiceHandler {
@@ -717,6 +811,34 @@ extension AuthServiceHandler {
             response: AppV1.RemovePasskeyResponse.self
         ) { request, context in
             try await self.removePasskey(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createRecoveryCodes,
+            request: AppV1.CreateRecoveryCodesRequest.self,
+            response: AppV1.CreateRecoveryCodesResponse.self
+        ) { request, context in
+            try await self.createRecoveryCodes(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.getRecoveryCodes,
+            request: AppV1.GetRecoveryCodesRequest.self,
+            response: AppV1.GetRecoveryCodesResponse.self
+        ) { request, context in
+            try await self.getRecoveryCodes(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createRecoveryChallenge,
+            request: AppV1.CreateRecoveryChallengeRequest.self,
+            response: AppV1.CreateRecoveryChallengeResponse.self
+        ) { request, context in
+            try await self.createRecoveryChallenge(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.recoverAccount,
+            request: AppV1.RecoverAccountRequest.self,
+            response: AppV1.RecoverAccountResponse.self
+        ) { request, context in
+            try await self.recoverAccount(request, context: context)
         }
     }
 }
@@ -1046,6 +1168,63 @@ public struct AuthServiceClient: Sendable {
             AuthServiceMethods.removePasskey,
             request,
             response: AppV1.RemovePasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
+    /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
+    public func createRecoveryCodes(
+        _ request: AppV1.CreateRecoveryCodesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreateRecoveryCodesResponse {
+        try await channel.unary(
+            AuthServiceMethods.createRecoveryCodes,
+            request,
+            response: AppV1.CreateRecoveryCodesResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells how many recovery codes the user has left.
+    public func getRecoveryCodes(
+        _ request: AppV1.GetRecoveryCodesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.GetRecoveryCodesResponse {
+        try await channel.unary(
+            AuthServiceMethods.getRecoveryCodes,
+            request,
+            response: AppV1.GetRecoveryCodesResponse.self,
+            options: options
+        )
+    }
+
+    /// Creates a challenge for a new passkey of the account that a recovery code is of. The code isn't used up by it. UNAUTHENTICATED with
+    /// RECOVERY_CODE_INVALID for a code that is wrong or was used. Needs no access token.
+    public func createRecoveryChallenge(
+        _ request: AppV1.CreateRecoveryChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreateRecoveryChallengeResponse {
+        try await channel.unary(
+            AuthServiceMethods.createRecoveryChallenge,
+            request,
+            response: AppV1.CreateRecoveryChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session: the user signs in by the passkey.
+    /// Repeating it with the same code and credential succeeds. Needs no access token.
+    public func recoverAccount(
+        _ request: AppV1.RecoverAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RecoverAccountResponse {
+        try await channel.unary(
+            AuthServiceMethods.recoverAccount,
+            request,
+            response: AppV1.RecoverAccountResponse.self,
             options: options
         )
     }

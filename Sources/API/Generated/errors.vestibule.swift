@@ -326,6 +326,10 @@ extension AppV1 {
             description: "The passkey's name is not valid."
         ),
         ErrorCode(
+            "RECOVERY_CODE_INVALID", http: 401, grpc: .unauthenticated, action: .show,
+            description: "The recovery code is wrong, or was used."
+        ),
+        ErrorCode(
             "DISPLAY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .show,
             description: "The display name is too short, too long, or has characters that a name can't have."
         ),

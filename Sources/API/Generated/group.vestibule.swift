@@ -317,6 +317,8 @@ public enum GroupServiceMethods {
     /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
     /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
     /// nothing; a new owner counts as a change by UpdateGroup does.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
     public static let handOverGroup = MethodDescriptor(
         service: serviceName,
         method: "HandOverGroup",
@@ -571,6 +573,8 @@ public protocol GroupServiceHandler: RPCService {
     /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
     /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
     /// nothing; a new owner counts as a change by UpdateGroup does.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
     func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         context: ServerContext
@@ -1021,6 +1025,8 @@ public struct GroupServiceClient: Sendable {
     /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
     /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
     /// nothing; a new owner counts as a change by UpdateGroup does.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does.
     public func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         options: CallOptions = CallOptions()

@@ -196,6 +196,51 @@ public nonisolated enum Vestibule_Identity_V1_GuestOutcome: SwiftProtobuf.Enum, 
 
 }
 
+/// An act for which a session is checked whose sign-in must be recent and proven. Acts of identity itself are checked where they are done.
+public nonisolated enum Vestibule_Identity_V1_CheckedAct: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// None.
+  case unspecified // = 0
+
+  /// Exporting all data of the user.
+  case exportData // = 1
+
+  /// Making another member the owner of a group.
+  case handOverGroup // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .exportData
+    case 2: self = .handOverGroup
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .exportData: return 1
+    case .handOverGroup: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_CheckedAct] = [
+    .unspecified,
+    .exportData,
+    .handOverGroup,
+  ]
+
+}
+
 /// Which of an account's sessions end.
 public nonisolated enum Vestibule_Identity_V1_SignOutScope: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
@@ -1001,6 +1046,9 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionRequest: Sendable {
   /// session is refused with SESSION_UNPROVEN.
   public var dialect: String = String()
 
+  /// What the caller is about to do, if its sign-in must be recent and proven for that: else it is refused, as that of LinkProvider is.
+  public var act: Vestibule_Identity_V1_CheckedAct = .unspecified
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1160,8 +1208,8 @@ public nonisolated struct Vestibule_Identity_V1_AccountChange: Sendable {
   /// The account's id, a UUID; empty in a list of its owner.
   public var userID: String = String()
 
-  /// What was changed, as the audit log names it: `provider_linked`, `provider_unlinked`,
-  /// `deletion_scheduled`, `deletion_cancelled`. Ignore what is unknown.
+  /// What was changed, as the audit log names it: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`,
+  /// `recovery_codes_created`, `recovery_code_used`. Ignore what is unknown.
   public var kind: String = String()
 
   /// The provider that it is about; empty if it is about none.
@@ -1643,6 +1691,139 @@ public nonisolated struct Vestibule_Identity_V1_RemovePasskeyResponse: Sendable 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+/// Whose recovery codes to make.
+public nonisolated struct Vestibule_Identity_V1_CreateRecoveryCodesRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The new codes.
+public nonisolated struct Vestibule_Identity_V1_CreateRecoveryCodesResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Ten, as users write them: 24 letters and digits of Crockford's base32, in groups of four with hyphens between.
+  public var codes: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whose recovery codes to count.
+public nonisolated struct Vestibule_Identity_V1_GetRecoveryCodesRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What is left of an account's recovery codes.
+public nonisolated struct Vestibule_Identity_V1_GetRecoveryCodesResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// How many aren't used yet.
+  public var remaining: Int32 = 0
+
+  /// When they were made, in Unix milliseconds; 0 if there are none.
+  public var createdAtMs: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A recovery code that is to add a passkey.
+public nonisolated struct Vestibule_Identity_V1_CreateRecoveryChallengeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The code. Case, spaces and hyphens don't matter.
+  public var code: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A challenge for a new passkey.
+public nonisolated struct Vestibule_Identity_V1_CreateRecoveryChallengeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JSON text: PublicKeyCredentialCreationOptionsJSON.
+  public var options: String = String()
+
+  /// For how long it is good.
+  public var expiresInSeconds: Int32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A new passkey, by a recovery code.
+public nonisolated struct Vestibule_Identity_V1_RecoverAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The code of the challenge.
+  public var code: String = String()
+
+  /// A JSON text: RegistrationResponseJSON.
+  public var credential: String = String()
+
+  /// The person's name for the passkey: 2 to 50 characters, else PASSKEY_NAME_INVALID; or empty.
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// It is added.
+public nonisolated struct Vestibule_Identity_V1_RecoverAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The passkey.
+  public var passkey: Vestibule_Identity_V1_Passkey {
+    get {_passkey ?? Vestibule_Identity_V1_Passkey()}
+    set {_passkey = newValue}
+  }
+  /// Returns true if `passkey` has been explicitly set.
+  public var hasPasskey: Bool {self._passkey != nil}
+  /// Clears the value of `passkey`. Subsequent reads from it will return its default value.
+  public mutating func clearPasskey() {self._passkey = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _passkey: Vestibule_Identity_V1_Passkey? = nil
 }
 
 /// What to unlink.
@@ -2178,6 +2359,12 @@ public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendabl
   /// Whether the user is a guest.
   public var isGuest: Bool = false
 
+  /// How the sign-in was proven, as `acr` of an access token says it.
+  public var acr: String = String()
+
+  /// When the user signed in, in Unix seconds.
+  public var signedInAtSeconds: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2301,6 +2488,10 @@ nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoName
 
 nonisolated extension Vestibule_Identity_V1_GuestOutcome: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GUEST_OUTCOME_UNSPECIFIED\0\u{1}GUEST_OUTCOME_DROP\0\u{1}GUEST_OUTCOME_MERGE\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_CheckedAct: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CHECKED_ACT_UNSPECIFIED\0\u{1}CHECKED_ACT_EXPORT_DATA\0\u{1}CHECKED_ACT_HAND_OVER_GROUP\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_SignOutScope: SwiftProtobuf._ProtoNameProviding {
@@ -3385,7 +3576,7 @@ nonisolated extension Vestibule_Identity_V1_RefreshResponse: SwiftProtobuf.Messa
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}dialect\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}dialect\0\u{1}act\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3395,6 +3586,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.dialect) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.act) }()
       default: break
       }
     }
@@ -3407,12 +3599,16 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
     if !self.dialect.isEmpty {
       try visitor.visitSingularStringField(value: self.dialect, fieldNumber: 2)
     }
+    if self.act != .unspecified {
+      try visitor.visitSingularEnumField(value: self.act, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_CheckSessionRequest, rhs: Vestibule_Identity_V1_CheckSessionRequest) -> Bool {
     if lhs.accessToken != rhs.accessToken {return false}
     if lhs.dialect != rhs.dialect {return false}
+    if lhs.act != rhs.act {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4553,6 +4749,270 @@ nonisolated extension Vestibule_Identity_V1_RemovePasskeyResponse: SwiftProtobuf
   }
 }
 
+nonisolated extension Vestibule_Identity_V1_CreateRecoveryCodesRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateRecoveryCodesRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateRecoveryCodesRequest, rhs: Vestibule_Identity_V1_CreateRecoveryCodesRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateRecoveryCodesResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateRecoveryCodesResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}codes\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.codes) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.codes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.codes, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateRecoveryCodesResponse, rhs: Vestibule_Identity_V1_CreateRecoveryCodesResponse) -> Bool {
+    if lhs.codes != rhs.codes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_GetRecoveryCodesRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".GetRecoveryCodesRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_GetRecoveryCodesRequest, rhs: Vestibule_Identity_V1_GetRecoveryCodesRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_GetRecoveryCodesResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".GetRecoveryCodesResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}remaining\0\u{3}created_at_ms\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt32Field(value: &self.remaining) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.remaining != 0 {
+      try visitor.visitSingularInt32Field(value: self.remaining, fieldNumber: 1)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_GetRecoveryCodesResponse, rhs: Vestibule_Identity_V1_GetRecoveryCodesResponse) -> Bool {
+    if lhs.remaining != rhs.remaining {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateRecoveryChallengeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateRecoveryChallengeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.code.isEmpty {
+      try visitor.visitSingularStringField(value: self.code, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateRecoveryChallengeRequest, rhs: Vestibule_Identity_V1_CreateRecoveryChallengeRequest) -> Bool {
+    if lhs.code != rhs.code {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateRecoveryChallengeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateRecoveryChallengeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}options\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.options) }()
+      case 2: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.options.isEmpty {
+      try visitor.visitSingularStringField(value: self.options, fieldNumber: 1)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt32Field(value: self.expiresInSeconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateRecoveryChallengeResponse, rhs: Vestibule_Identity_V1_CreateRecoveryChallengeResponse) -> Bool {
+    if lhs.options != rhs.options {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RecoverAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RecoverAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}credential\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.credential) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.code.isEmpty {
+      try visitor.visitSingularStringField(value: self.code, fieldNumber: 1)
+    }
+    if !self.credential.isEmpty {
+      try visitor.visitSingularStringField(value: self.credential, fieldNumber: 2)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RecoverAccountRequest, rhs: Vestibule_Identity_V1_RecoverAccountRequest) -> Bool {
+    if lhs.code != rhs.code {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RecoverAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RecoverAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}passkey\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._passkey) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._passkey {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RecoverAccountResponse, rhs: Vestibule_Identity_V1_RecoverAccountResponse) -> Bool {
+    if lhs._passkey != rhs._passkey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Vestibule_Identity_V1_UnlinkProviderRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".UnlinkProviderRequest"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}provider\0")
@@ -5508,7 +5968,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0\u{3}is_guest\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0\u{3}is_guest\0\u{1}acr\0\u{3}signed_in_at_seconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5526,6 +5986,8 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self.scope) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self.acr) }()
+      case 12: try { try decoder.decodeSingularInt64Field(value: &self.signedInAtSeconds) }()
       default: break
       }
     }
@@ -5562,6 +6024,12 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if self.isGuest != false {
       try visitor.visitSingularBoolField(value: self.isGuest, fieldNumber: 10)
     }
+    if !self.acr.isEmpty {
+      try visitor.visitSingularStringField(value: self.acr, fieldNumber: 11)
+    }
+    if self.signedInAtSeconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.signedInAtSeconds, fieldNumber: 12)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5576,6 +6044,8 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.scope != rhs.scope {return false}
     if lhs.isGuest != rhs.isGuest {return false}
+    if lhs.acr != rhs.acr {return false}
+    if lhs.signedInAtSeconds != rhs.signedInAtSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

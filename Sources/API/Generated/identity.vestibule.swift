@@ -14,6 +14,9 @@ public enum IdentityV1 {
     /// What becomes of a guest account.
     public typealias GuestOutcome = Vestibule_Identity_V1_GuestOutcome
 
+    /// An act for which a session is checked whose sign-in must be recent and proven. Acts of identity itself are checked where they are done.
+    public typealias CheckedAct = Vestibule_Identity_V1_CheckedAct
+
     /// Which of an account's sessions end.
     public typealias SignOutScope = Vestibule_Identity_V1_SignOutScope
 
@@ -178,6 +181,30 @@ public enum IdentityV1 {
 
     /// It is removed.
     public typealias RemovePasskeyResponse = Vestibule_Identity_V1_RemovePasskeyResponse
+
+    /// Whose recovery codes to make.
+    public typealias CreateRecoveryCodesRequest = Vestibule_Identity_V1_CreateRecoveryCodesRequest
+
+    /// The new codes.
+    public typealias CreateRecoveryCodesResponse = Vestibule_Identity_V1_CreateRecoveryCodesResponse
+
+    /// Whose recovery codes to count.
+    public typealias GetRecoveryCodesRequest = Vestibule_Identity_V1_GetRecoveryCodesRequest
+
+    /// What is left of an account's recovery codes.
+    public typealias GetRecoveryCodesResponse = Vestibule_Identity_V1_GetRecoveryCodesResponse
+
+    /// A recovery code that is to add a passkey.
+    public typealias CreateRecoveryChallengeRequest = Vestibule_Identity_V1_CreateRecoveryChallengeRequest
+
+    /// A challenge for a new passkey.
+    public typealias CreateRecoveryChallengeResponse = Vestibule_Identity_V1_CreateRecoveryChallengeResponse
+
+    /// A new passkey, by a recovery code.
+    public typealias RecoverAccountRequest = Vestibule_Identity_V1_RecoverAccountRequest
+
+    /// It is added.
+    public typealias RecoverAccountResponse = Vestibule_Identity_V1_RecoverAccountResponse
 
     /// What to unlink.
     public typealias UnlinkProviderRequest = Vestibule_Identity_V1_UnlinkProviderRequest
@@ -488,6 +515,42 @@ public enum IdentityServiceMethods {
         isIdempotent: false
     )
 
+    /// Makes ten recovery codes for the caller's account, by the rules of CreatePasskeyRegistration; those from before are worth nothing then.
+    /// They are returned once: only their hashes are kept.
+    public static let createRecoveryCodes = MethodDescriptor(
+        service: serviceName,
+        method: "CreateRecoveryCodes",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Returns how many recovery codes the caller's account has left, by the rules of ListSessions.
+    public static let getRecoveryCodes = MethodDescriptor(
+        service: serviceName,
+        method: "GetRecoveryCodes",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a challenge for a new passkey of the account that a recovery code is of, good for some minutes and with this code alone. The code
+    /// isn't used up. One that isn't good is UNAUTHENTICATED with RECOVERY_CODE_INVALID; after too many of those it is RESOURCE_EXHAUSTED with
+    /// TOO_MANY_ATTEMPTS.
+    public static let createRecoveryChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateRecoveryChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session. Repeating it with the same code and
+    /// credential is a success.
+    public static let recoverAccount = MethodDescriptor(
+        service: serviceName,
+        method: "RecoverAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     public static let getAccount = MethodDescriptor(
         service: serviceName,
@@ -680,6 +743,10 @@ public enum IdentityServiceMethods {
         listPasskeys,
         renamePasskey,
         removePasskey,
+        createRecoveryCodes,
+        getRecoveryCodes,
+        createRecoveryChallenge,
+        recoverAccount,
         getAccount,
         lookUpAccount,
         updateUserMetadata,
@@ -870,6 +937,34 @@ public protocol IdentityServiceHandler: RPCService {
         _ request: IdentityV1.RemovePasskeyRequest,
         context: ServerContext
     ) async throws -> IdentityV1.RemovePasskeyResponse
+
+    /// Makes ten recovery codes for the caller's account, by the rules of CreatePasskeyRegistration; those from before are worth nothing then.
+    /// They are returned once: only their hashes are kept.
+    func createRecoveryCodes(
+        _ request: IdentityV1.CreateRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateRecoveryCodesResponse
+
+    /// Returns how many recovery codes the caller's account has left, by the rules of ListSessions.
+    func getRecoveryCodes(
+        _ request: IdentityV1.GetRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetRecoveryCodesResponse
+
+    /// Makes a challenge for a new passkey of the account that a recovery code is of, good for some minutes and with this code alone. The code
+    /// isn't used up. One that isn't good is UNAUTHENTICATED with RECOVERY_CODE_INVALID; after too many of those it is RESOURCE_EXHAUSTED with
+    /// TOO_MANY_ATTEMPTS.
+    func createRecoveryChallenge(
+        _ request: IdentityV1.CreateRecoveryChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateRecoveryChallengeResponse
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session. Repeating it with the same code and
+    /// credential is a success.
+    func recoverAccount(
+        _ request: IdentityV1.RecoverAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RecoverAccountResponse
 
     /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     func getAccount(
@@ -1150,6 +1245,34 @@ extension IdentityServiceHandler {
             response: IdentityV1.RemovePasskeyResponse.self
         ) { request, context in
             try await self.removePasskey(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createRecoveryCodes,
+            request: IdentityV1.CreateRecoveryCodesRequest.self,
+            response: IdentityV1.CreateRecoveryCodesResponse.self
+        ) { request, context in
+            try await self.createRecoveryCodes(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.getRecoveryCodes,
+            request: IdentityV1.GetRecoveryCodesRequest.self,
+            response: IdentityV1.GetRecoveryCodesResponse.self
+        ) { request, context in
+            try await self.getRecoveryCodes(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createRecoveryChallenge,
+            request: IdentityV1.CreateRecoveryChallengeRequest.self,
+            response: IdentityV1.CreateRecoveryChallengeResponse.self
+        ) { request, context in
+            try await self.createRecoveryChallenge(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.recoverAccount,
+            request: IdentityV1.RecoverAccountRequest.self,
+            response: IdentityV1.RecoverAccountResponse.self
+        ) { request, context in
+            try await self.recoverAccount(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.getAccount,
@@ -1587,6 +1710,62 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.removePasskey,
             request,
             response: IdentityV1.RemovePasskeyResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes ten recovery codes for the caller's account, by the rules of CreatePasskeyRegistration; those from before are worth nothing then.
+    /// They are returned once: only their hashes are kept.
+    public func createRecoveryCodes(
+        _ request: IdentityV1.CreateRecoveryCodesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreateRecoveryCodesResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createRecoveryCodes,
+            request,
+            response: IdentityV1.CreateRecoveryCodesResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns how many recovery codes the caller's account has left, by the rules of ListSessions.
+    public func getRecoveryCodes(
+        _ request: IdentityV1.GetRecoveryCodesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.GetRecoveryCodesResponse {
+        try await channel.unary(
+            IdentityServiceMethods.getRecoveryCodes,
+            request,
+            response: IdentityV1.GetRecoveryCodesResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a challenge for a new passkey of the account that a recovery code is of, good for some minutes and with this code alone. The code
+    /// isn't used up. One that isn't good is UNAUTHENTICATED with RECOVERY_CODE_INVALID; after too many of those it is RESOURCE_EXHAUSTED with
+    /// TOO_MANY_ATTEMPTS.
+    public func createRecoveryChallenge(
+        _ request: IdentityV1.CreateRecoveryChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreateRecoveryChallengeResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createRecoveryChallenge,
+            request,
+            response: IdentityV1.CreateRecoveryChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session. Repeating it with the same code and
+    /// credential is a success.
+    public func recoverAccount(
+        _ request: IdentityV1.RecoverAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RecoverAccountResponse {
+        try await channel.unary(
+            IdentityServiceMethods.recoverAccount,
+            request,
+            response: IdentityV1.RecoverAccountResponse.self,
             options: options
         )
     }

@@ -14,6 +14,8 @@ struct AppMethod: Sendable {
 
     let descriptor: MethodDescriptor
     let answer: Answer
+    /// What its user is about to do, if the sign-in must be recent and proven for that; identity checks acts of its own.
+    let act: IdentityV1.CheckedAct
     /// Adds the RPC to a router.
     let addRPC: @Sendable (inout Router, AppCalls) -> Void
 
@@ -26,6 +28,7 @@ struct AppMethod: Sendable {
         _ answer: @escaping @Sendable (Request, Caller) async throws -> Response
     ) {
         self.descriptor = descriptor
+        act = .unspecified
         self.answer = .anyone { try await answer(Self.message($0), $1) }
         addRPC = { router, calls in
             router.unary(descriptor, request: Request.self, response: Response.self) { request, context in
@@ -38,15 +41,17 @@ struct AppMethod: Sendable {
     init<Request: Message, Response: Message>(
         _ descriptor: MethodDescriptor,
         _ authentication: Authentication,
+        act: IdentityV1.CheckedAct,
         _ answer: @escaping @Sendable (Request, SignedInUser) async throws -> Response
     ) {
         self.descriptor = descriptor
+        self.act = act
         self.answer = .user { try await answer(Self.message($0), $1) }
         let isChange = AppDescription.current[descriptor].changes
         addRPC = { router, calls in
             router.unary(descriptor, request: Request.self, response: Response.self) { request, context in
                 try await calls.answer(context) { caller in
-                    let user = try await authentication.userOrReader(caller, isChange: isChange)
+                    let user = try await authentication.userOrReader(caller, isChange: isChange, act: act)
                     if let outage = user.outage, case .rpc(let call) = caller {
                         context.setTrailingMetadata(
                             Metadata([AppCalls.requestIDKey: call.requestID, OutageAnswer.metadataKey: outage.seconds])

@@ -32,6 +32,10 @@ struct AppMethodTable: Sendable {
         addForUsers(AuthServiceMethods.listPasskeys, methods.listPasskeys)
         addForUsers(AuthServiceMethods.renamePasskey, methods.renamePasskey)
         addForUsers(AuthServiceMethods.removePasskey, methods.removePasskey)
+        addForUsers(AuthServiceMethods.createRecoveryCodes, methods.createRecoveryCodes)
+        addForUsers(AuthServiceMethods.getRecoveryCodes, methods.getRecoveryCodes)
+        add(AuthServiceMethods.createRecoveryChallenge, methods.createRecoveryChallenge)
+        add(AuthServiceMethods.recoverAccount, methods.recoverAccount)
         addForUsers(AccountServiceMethods.getMe, methods.getMe)
         addForUsers(AccountServiceMethods.updateMe, methods.updateMe)
         addForUsers(AccountServiceMethods.checkUsername, methods.checkUsername)
@@ -51,12 +55,18 @@ struct AppMethodTable: Sendable {
         all.append(AppMethod(method, answer))
     }
 
-    /// Adds a method that needs an access token.
+    /// Adds a method that needs an access token, and one of a recent and proven sign-in for an act.
     private mutating func addForUsers<Request: Message, Response: Message>(
         _ method: MethodDescriptor,
+        act: IdentityV1.CheckedAct = .unspecified,
         _ answer: @escaping @Sendable (Request, SignedInUser) async throws -> Response
     ) {
-        all.append(AppMethod(method, methods.authentication, answer))
+        all.append(AppMethod(method, methods.authentication, act: act, answer))
+    }
+
+    /// The act of a forwarded method; identity checks those of its own.
+    private static func act(of method: MethodDescriptor) -> IdentityV1.CheckedAct {
+        method == GroupServiceMethods.handOverGroup ? .handOverGroup : .unspecified
     }
 }
 
@@ -67,7 +77,7 @@ extension AppMethodTable: CallForwarder {
         _ method: MethodDescriptor,
         _ call: @escaping @Sendable (Request, CallOptions) async throws(RPCError) -> Response
     ) {
-        addForUsers(method) { [methods] (request: Request, user: SignedInUser) -> Response in
+        addForUsers(method, act: Self.act(of: method)) { [methods] (request: Request, user: SignedInUser) -> Response in
             do throws(RPCError) {
                 return try await call(request, methods.groupOptions(user))
             } catch {

@@ -65,7 +65,11 @@ struct AppRoute: Sendable {
             switch method.answer {
             case .user(let answer):
                 // Before anything of the request is looked at.
-                let user = try await authentication.userOrReader(.route(request, context), isChange: described.changes)
+                let user = try await authentication.userOrReader(
+                    .route(request, context),
+                    isChange: described.changes,
+                    act: method.act
+                )
                 var response = response(try await answer(try await message(request, context), user))
                 if let outage = user.outage { response.headers[.outageGrace] = outage.seconds }
                 return response

@@ -9,8 +9,6 @@ import JOSE
 /// IntrospectToken with a certificate, or verifies tokens by the key set.
 enum IntrospectTokenRoute {
     static let path = "/auth/introspect"
-    /// `acr` of a guest's tokens.
-    static let guestACR = "urn:vestibule:acr:guest"
 
     static let operation = OpenAPI.Operation(
         .post,
@@ -68,8 +66,11 @@ extension IdentityV1.IntrospectTokenResponse {
         if use == .access { json["token_type"] = "Bearer" }
         if !scope.isEmpty { json["scope"] = .string(scope) }
         if !audience.isEmpty { json["aud"] = .string(audience) }
-        // As the token's own claim (RFC 9470 section 6.2).
-        if isGuest { json["acr"] = .string(IntrospectTokenRoute.guestACR) }
+        // As the token's own claims (RFC 9470 section 6.2). An identity of before says neither.
+        if !acr.isEmpty {
+            json["acr"] = .string(acr)
+            json["auth_time"] = .integer(signedInAtSeconds)
+        }
         return json
     }
 }
@@ -91,6 +92,7 @@ extension OpenAPI.Schema {
         .optional("aud", .text(minLength: 1)),
         .optional("exp", .integer("Unix seconds.", minimum: 0)),
         .optional("scope", .text("What an OAuth client was granted.", minLength: 1)),
-        .optional("acr", .constant(.string(IntrospectTokenRoute.guestACR))),
+        .optional("acr", .text("How the sign-in was proven, as the token's own claim says it.", minLength: 1)),
+        .optional("auth_time", .integer("When the user signed in, in Unix seconds.", minimum: 0)),
     ]).named("IntrospectedToken")
 }

@@ -74,13 +74,15 @@ struct ServerMetadata: Sendable {
         "claims_parameter_supported": false,
         "prompt_values_supported": ["none", "login", "select_account"],
         "display_values_supported": ["page", "popup", "touch"],
-        "acr_values_supported": ["urn:vestibule:acr:provider"],
+        "acr_values_supported": .array(contexts.map { .string($0) }),
         "claim_types_supported": ["normal"],
         "backchannel_logout_supported": true,
         "backchannel_logout_session_supported": true,
         "frontchannel_logout_supported": false,
     ]
 
+    /// The values of `acr` that a client may ask for.
+    static let contexts = ["urn:vestibule:acr:provider", "urn:vestibule:acr:passkey"]
     private static let clientMethods: JSONValue = [
         "client_secret_basic", "client_secret_post", "private_key_jwt", "none",
     ]

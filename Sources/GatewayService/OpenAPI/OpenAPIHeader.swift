@@ -45,6 +45,13 @@ extension OpenAPI.Header {
         schema: .text(pattern: "^Bearer "),
         description: "RFC 6750."
     )
+    static let stepUp = Self(
+        component: "StepUp",
+        name: .wwwAuthenticate,
+        schema: .text(pattern: "^Bearer "),
+        description: "Where another sign-in would be enough: RFC 9470.",
+        isRequired: false
+    )
     static let accept = Self(component: "Accept", name: .accept, schema: .text(minLength: 1))
     static let retryAfter = Self(
         component: "RetryAfter",

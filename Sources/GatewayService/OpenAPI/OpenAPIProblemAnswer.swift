@@ -59,7 +59,8 @@ extension OpenAPI {
             case .refused: [.requestID, .wwwAuthenticate]
             case .contentTypeUnsupported: [.requestID, .accept]
             case .tooManyRequests: [.requestID, .retryAfter]
-            case .forbidden, .unavailable, .tooLate: [.requestID, .retryAfterIfKnown]
+            case .forbidden: [.requestID, .retryAfterIfKnown, .stepUp]
+            case .unavailable, .tooLate: [.requestID, .retryAfterIfKnown]
             case .malformed, .notFound, .bodyTooLate, .conflict, .bodyTooLarge, .fieldsAtFault,
                 .headersTooLarge, .failed, .notImplemented:
                 [.requestID]
@@ -105,6 +106,15 @@ extension OpenAPI.Schema {
             "suggestions",
             .list(of: .text(minLength: 3, maxLength: 20), "Of USERNAME_TAKEN: usernames that are free.")
         ),
+        .optional(
+            "acr_values",
+            .list(
+                of: .text(minLength: 1),
+                "Where another sign-in would be enough: how it may be proven (RFC 9470).",
+                minItems: 1
+            )
+        ),
+        .optional("max_age", .integer("Beside acr_values: its greatest age, in seconds.", minimum: 1)),
         .optional("revision", .integer("Of REVISION_MISMATCH: the revision that the profile has.", minimum: 0)),
     ]).named("Problem")
 

@@ -26,18 +26,29 @@ package struct Authentication: Sendable {
     ///
     /// - Parameters:
     ///   - isChange: whether what is asked changes something.
+    ///   - act: what the user is about to do, if the sign-in must be recent and proven for that.
     ///   - dialect: the dialect whose route this is; a session without proof is good in its own only.
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
-    func user(_ caller: Caller, isChange: Bool, in dialect: Dialect? = nil) async throws -> SignedInUser {
-        let session = try await session(caller, isChange: isChange, in: dialect)
+    func user(
+        _ caller: Caller,
+        isChange: Bool,
+        act: IdentityV1.CheckedAct = .unspecified,
+        in dialect: Dialect? = nil
+    ) async throws -> SignedInUser {
+        let token = try Self.requiredToken(caller.headers)
+        let session = try await session(token, caller, isChange: isChange, act: act, in: dialect)
         return SignedInUser(caller: caller, isChange: isChange, session)
     }
 
-    /// As ``user(_:isChange:in:)``; a read that needs nothing of identity may go by an earlier answer while identity doesn't respond, where
+    /// As ``user(_:isChange:act:in:)``; a read that needs nothing of identity may go by an earlier answer while identity doesn't respond, where
     /// `VESTIBULE_GATEWAY_OUTAGE_GRACE` allows that.
-    func userOrReader(_ caller: Caller, isChange: Bool) async throws -> SignedInUser {
-        guard !isChange, let answers, answers.outageGrace > .zero else {
-            return try await user(caller, isChange: isChange)
+    func userOrReader(
+        _ caller: Caller,
+        isChange: Bool,
+        act: IdentityV1.CheckedAct = .unspecified
+    ) async throws -> SignedInUser {
+        guard !isChange, act == .unspecified, let answers, answers.outageGrace > .zero else {
+            return try await user(caller, isChange: isChange, act: act)
         }
         let token = try Self.requiredToken(caller.headers)
         let kept = await answers.answerInOutage(to: token, nowSeconds: WatchClock.nowSeconds)
@@ -52,9 +63,10 @@ package struct Authentication: Sendable {
         }
     }
 
-    /// As ``user(_:isChange:in:)``, of somebody who wants to watch.
+    /// As ``user(_:isChange:act:in:)``, of somebody who wants to watch.
     func watching(_ caller: Caller) async throws -> (session: WatchingSession, proofs: IdentityV1.CallerProofs) {
-        let session = try await session(caller, isChange: false, in: nil)
+        let token = try Self.requiredToken(caller.headers)
+        let session = try await session(token, caller, isChange: false, in: nil)
         let watching = WatchingSession(
             userID: session.userID,
             sessionID: session.sessionID,
@@ -71,7 +83,7 @@ package struct Authentication: Sendable {
         let scopes: Set<Substring>
     }
 
-    /// As ``user(_:isChange:in:)``, by a token that may come in a form.
+    /// As ``user(_:isChange:act:in:)``, by a token that may come in a form.
     func granted(_ token: String, _ caller: Caller) async throws -> Granted {
         let session = try await session(token, caller, isChange: false, in: nil)
         return Granted(
@@ -82,22 +94,16 @@ package struct Authentication: Sendable {
     }
 
     private func session(
-        _ caller: Caller,
-        isChange: Bool,
-        in dialect: Dialect?
-    ) async throws -> IdentityV1.CheckSessionResponse {
-        try await session(Self.requiredToken(caller.headers), caller, isChange: isChange, in: dialect)
-    }
-
-    private func session(
         _ token: String,
         _ caller: Caller,
         isChange: Bool,
+        act: IdentityV1.CheckedAct = .unspecified,
         in dialect: Dialect?,
         limit: Duration? = nil
     ) async throws -> IdentityV1.CheckSessionResponse {
         let session: IdentityV1.CheckSessionResponse
-        if let known = answers?.answer(to: token) {
+        // An answer of before doesn't say how recent the sign-in is.
+        if act == .unspecified, let known = answers?.answer(to: token) {
             // It holds in every dialect: identity allows no further use of an answer about a session that is bound to one.
             session = known
         } else {
@@ -105,6 +111,7 @@ package struct Authentication: Sendable {
             var call = IdentityV1.CheckSessionRequest()
             call.accessToken = token
             call.dialect = dialect?.rawValue ?? ""
+            call.act = act
             session = try await identity.checkSession(call, options: caller.callOptions(limit: limit))
             if let asking {
                 // A page's token is made for one visit.

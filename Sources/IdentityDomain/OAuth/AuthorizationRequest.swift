@@ -39,6 +39,9 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public let prompt: Prompt?
     /// The greatest age of the sign-in, in seconds.
     public let maxAgeSeconds: Int64?
+    /// How the sign-in should be proven, any of these; empty for any way (`acr_values`, OpenID Connect Core section 3.1.2.1, RFC 9470
+    /// section 4). Values that we don't know are ignored.
+    public let contexts: [AuthenticationContext]
     /// The provider to begin with, as the client names it; an unknown one is ignored.
     public let provider: String?
     /// The languages of the page, the preferred first (OpenID Connect Core section 3.1.2.1).
@@ -55,14 +58,18 @@ public struct AuthorizationRequest: Sendable, Hashable {
     /// Whether the user has to sign in at the provider again.
     public var demandsNewSignIn: Bool { prompt == .login || maxAgeSeconds == 0 }
 
-    /// Whether a sign-in at this time answers the request without another one.
-    public func admits(signInAtMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
-        if demandsNewSignIn || prompt == .selectAccount {
-            return signInAtMilliseconds >= madeAtMilliseconds
-        }
-        guard let maxAgeSeconds else { return true }
-        return signInAtMilliseconds >= madeAtMilliseconds
-            || nowMilliseconds - signInAtMilliseconds <= maxAgeSeconds * 1000
+    /// Whether a sign-in at this time, proven so, answers the request without another one.
+    ///
+    /// A sign-in for this request does, however it was proven: `acr_values` is a wish, and `acr` says what came of it.
+    public func admits(
+        signInAtMilliseconds: Int64,
+        context: AuthenticationContext,
+        nowMilliseconds: Int64
+    ) -> Bool {
+        if signInAtMilliseconds >= madeAtMilliseconds { return true }
+        if demandsNewSignIn || prompt == .selectAccount { return false }
+        guard contexts.isEmpty || contexts.contains(where: context.satisfies) else { return false }
+        return maxAgeSeconds.map { nowMilliseconds - signInAtMilliseconds <= $0 * 1000 } ?? true
     }
 }
 
@@ -176,6 +183,8 @@ extension AuthorizationRequest {
         self.scopes = scopes
         self.prompt = prompt
         maxAgeSeconds = maxAge.flatMap { $0 }.map { min($0, Self.maxAgeSecondsMax) }
+        contexts = (fields.short("acr_values") ?? "").split(separator: " ")
+            .compactMap { AuthenticationContext(rawValue: String($0)) }
         provider = fields.short("idp")
         languages = fields.short("ui_locales")
         loginHint = fields.short("login_hint")
@@ -262,7 +271,7 @@ private struct Fields {
 
     private static let names = [
         "response_type", "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
-        "prompt", "max_age",
+        "prompt", "max_age", "acr_values",
         "idp", "ui_locales", "login_hint", "resource", "request", "request_uri",
     ]
 }

@@ -78,6 +78,7 @@ extension AuthorizationRequest {
         object["code_challenge"] = codeChallenge.map { .string($0) }
         object["prompt"] = prompt.map { .string($0.rawValue) }
         object["max_age"] = maxAgeSeconds.map { .integer($0) }
+        if !contexts.isEmpty { object["acr_values"] = .array(contexts.map { .string($0.rawValue) }) }
         object["idp"] = provider.map { .string($0) }
         object["ui_locales"] = languages.map { .string($0) }
         object["login_hint"] = loginHint.map { .string($0) }
@@ -101,6 +102,7 @@ extension AuthorizationRequest {
         codeChallenge = object["code_challenge"]?.string
         prompt = object["prompt"]?.string.flatMap(Prompt.init)
         maxAgeSeconds = object["max_age"]?.integer
+        contexts = (object["acr_values"]?.array ?? []).compactMap { $0.string.flatMap(AuthenticationContext.init) }
         provider = object["idp"]?.string
         languages = object["ui_locales"]?.string
         loginHint = object["login_hint"]?.string

@@ -5,7 +5,8 @@ import Models
 /// client data brings the challenge back.
 ///
 /// A challenge is when it ends (8 bytes, big-endian), 16 random bytes, and 16 bytes of HMAC-SHA256 over both and the purpose. The purpose
-/// of a registration has the session's id and the user handle: a challenge that another account asked for adds no passkey.
+/// of a registration has the session's id and the user handle: a challenge that another account asked for adds no passkey. That of a recovery
+/// has the code's hash in place of a session.
 ///
 /// A sign-in uses its challenge up, by ``SpentChallenge/fingerprint``. A registration doesn't need that: the same credential added
 /// twice is one passkey.
@@ -25,11 +26,14 @@ public struct PasskeyChallenges: Sendable {
         case signIn
         /// A passkey that a session adds, under this user handle: the options named it, and the authenticator keeps it.
         case registration(SessionID, handle: UserID)
+        /// A passkey that a recovery code adds, under this user handle.
+        case recovery(RecoveryCode, handle: UserID)
 
         fileprivate var bytes: [UInt8] {
             switch self {
             case .signIn: [0]
             case .registration(let session, let handle): [1] + session.bytes + handle.bytes
+            case .recovery(let code, let handle): [2] + code.hash + handle.bytes
             }
         }
     }

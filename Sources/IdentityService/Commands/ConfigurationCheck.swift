@@ -2,6 +2,7 @@ import IdentityDomain
 import JOSE
 import ServiceKit
 import ServiceStore
+import WebAuthn
 
 /// `check`: reads the configuration of identity and its providers file as `serve` does, and reports the result. Connects to
 /// nothing.
@@ -49,7 +50,9 @@ public struct ConfigurationCheck: Sendable {
         var webhooks: [WebhookTarget] = []
         var phoneAssertions: PhoneAssertionPolicy?
         var clients: [OAuthClient] = []
-        var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions, &clients) : []
+        var passkeys: PasskeySettings?
+        var hints =
+            providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions, &clients, &passkeys) : []
         var providers: [ProviderConfiguration] = []
         // Apart from the rest, so that errors of providers are reported even if another key is invalid.
         if let configuration = faults.collect({ () throws(ConfigurationErrors) in try providersConfiguration() }) {
@@ -63,7 +66,8 @@ public struct ConfigurationCheck: Sendable {
         }
         let lines =
             providers.flatMap { ProviderReport($0).lines + [""] } + webhooks.flatMap(\.lines)
-            + (phoneAssertions?.lines ?? []) + clients.flatMap(\.lines) + hints.uniqued.map { "hint: \($0)" }
+            + (phoneAssertions?.lines ?? []) + clients.flatMap(\.lines) + (passkeys?.lines ?? [])
+            + hints.uniqued.map { "hint: \($0)" }
         let told = faults.uniqued.map(\.description)
         return Outcome(report: lines + [summary(providers, faultCount: told.count)], faults: told)
     }
@@ -79,7 +83,8 @@ public struct ConfigurationCheck: Sendable {
         _ faults: inout [ConfigurationError],
         _ webhooks: inout [WebhookTarget],
         _ phoneAssertions: inout PhoneAssertionPolicy?,
-        _ clients: inout [OAuthClient]
+        _ clients: inout [OAuthClient],
+        _ passkeys: inout PasskeySettings?
     ) -> [ConfigurationError] {
         let configuration = faults.collect { () throws(ConfigurationErrors) in
             try Configuration.load(
@@ -94,6 +99,7 @@ public struct ConfigurationCheck: Sendable {
         faults += IdentityServer.runtime(configuration).faults
         webhooks = settings?.webhooks ?? []
         phoneAssertions = settings?.phoneAssertions
+        passkeys = settings?.passkeys
         clients = (settings?.clients.values).map { $0.sorted { $0.id < $1.id } } ?? []
         let opennessHints = settings == nil || phoneAssertions != nil ? [] : openGroupHints()
         return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? []) + opennessHints
@@ -170,6 +176,18 @@ extension PhoneAssertionPolicy {
         return [
             "phone numbers are proven by assertions of \(issuer) to \(audience)",
             "  signed by \(keys.joined(separator: ", "))", "",
+        ]
+    }
+}
+
+extension PasskeySettings {
+    /// For what passkeys are made, and who may use them.
+    fileprivate var lines: [String] {
+        let verification = relyingParty.userVerification == .required ? "with" : "also without"
+        return [
+            "passkeys for \(relyingParty.id), \(verification) verification of the user",
+            "  from \(relyingParty.origins.joined(separator: ", "))",
+            "  a passkey opens nothing under another domain: don't change it once users have passkeys", "",
         ]
     }
 }

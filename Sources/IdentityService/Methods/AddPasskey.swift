@@ -23,7 +23,7 @@ extension IdentityMethods {
                 name: name,
                 for: party.id,
                 under: handle,
-                by: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
+                by: .session(LinkingSession(userID: owner.userID, sessionID: owner.sessionID)),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
@@ -34,7 +34,7 @@ extension IdentityMethods {
     }
 
     /// Verifies a credential that answers a challenge.
-    private func newPasskey(
+    func newPasskey(
         _ credential: String,
         for purpose: PasskeyChallenges.Purpose,
         by party: RelyingParty

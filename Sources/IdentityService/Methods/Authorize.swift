@@ -38,7 +38,11 @@ extension OAuthMethods {
                 let failure = OAuthFailure(.loginRequired, "Another user than that of the id_token_hint signed in.")
                 response.answer = answer(failure, to: accepted.target)
             } else if let session, !isAnothers,
-                accepted.admits(signInAtMilliseconds: session.signedInAtMilliseconds, nowMilliseconds: now)
+                accepted.admits(
+                    signInAtMilliseconds: session.signedInAtMilliseconds,
+                    context: AuthenticationContext(session.facts.proof),
+                    nowMilliseconds: now
+                )
             {
                 response = try await answer(
                     accepted,

@@ -9,7 +9,7 @@ import ServiceModels
 extension IdentityMethods {
     /// Tells whose session an access token or a single token belongs to, and gives a gateway proofs of that. What a token says
     /// may be known from before; the session's row is read each time. From when on sessions count at all was read within the
-    /// last second.
+    /// last second. Where the caller names an act, the sign-in must be recent and proven for it.
     func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         context: ServerContext
@@ -69,6 +69,9 @@ extension IdentityMethods {
                 }
                 if let number = claims.number, alive.received.use(of: number) != .known { acknowledge(claims) }
             }
+            if let act = AccountAct(request.act) {
+                try state.check(for: act, nowMilliseconds: now, recentSeconds: store.limits.deletionSignInSeconds)
+            }
             response.proof = IdentityV1.Proof(state.proof)
             return response
         }
@@ -91,5 +94,18 @@ extension IdentityMethods {
     private func acknowledge(_ claims: AccessClaims) {
         guard let number = claims.number else { return }
         acknowledgements.add(NumberSeen(sessionID: claims.sessionID, number: number))
+    }
+}
+
+extension AccountAct {
+    /// The act that a caller names; nil for none.
+    fileprivate init?(_ act: IdentityV1.CheckedAct) {
+        switch act {
+        case .exportData: self = .exportData
+        case .handOverGroup: self = .handOverGroup
+        case .unspecified: return nil
+        // Of a later gateway: judged by the strictest rule there is.
+        case .UNRECOGNIZED: self = .addPasskey
+        }
     }
 }

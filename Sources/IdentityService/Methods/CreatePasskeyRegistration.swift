@@ -20,24 +20,45 @@ extension IdentityMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
-            let known = try await store.passkeys(of: owner.userID, deadline: context.deadline)
-            guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
-            let handle = try await store.passkeyHandle(of: owner.userID, deadline: context.deadline)
-            let name = request.userName.isEmpty ? owner.userID.description : request.userName
-            guard let user = UserEntity(id: handle.bytes, name: name, displayName: request.userName) else {
-                throw IdentityError.sessionInvalid
-            }
-            let options = passkeys.relyingParty.creationOptions(
-                name: passkeys.name,
-                user: user,
-                challenge: newPasskeyChallenge(for: .registration(owner.sessionID, handle: handle)),
-                timeoutMilliseconds: Self.passkeyTimeoutMilliseconds,
-                excluded: known.map { CredentialDescriptor(id: $0.credentialID, transports: $0.transports) }
-            )
+            let made = try await passkeyOptions(
+                passkeys,
+                for: owner.userID,
+                name: request.userName,
+                deadline: context.deadline
+            ) { .registration(owner.sessionID, handle: $0) }
             var response = IdentityV1.CreatePasskeyRegistrationResponse()
-            response.options = String(decoding: options, as: UTF8.self)
+            response.options = made
             response.expiresInSeconds = Int32(PasskeyChallenges.lifetimeSeconds)
             return response
         }
+    }
+
+    /// The options of a new passkey of an account, as JSON text.
+    ///
+    /// - Parameters:
+    ///   - name: what authenticators show; empty for the account's id.
+    ///   - purpose: what the challenge is for, by the user handle.
+    func passkeyOptions(
+        _ settings: PasskeySettings,
+        for userID: UserID,
+        name: String,
+        deadline: Deadline?,
+        _ purpose: (UserID) -> PasskeyChallenges.Purpose
+    ) async throws -> String {
+        let known = try await store.passkeys(of: userID, deadline: deadline)
+        guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
+        let handle = try await store.passkeyHandle(of: userID, deadline: deadline)
+        let shown = name.isEmpty ? userID.description : name
+        guard let user = UserEntity(id: handle.bytes, name: shown, displayName: name) else {
+            throw IdentityError.sessionInvalid
+        }
+        let options = settings.relyingParty.creationOptions(
+            name: settings.name,
+            user: user,
+            challenge: newPasskeyChallenge(for: purpose(handle)),
+            timeoutMilliseconds: Self.passkeyTimeoutMilliseconds,
+            excluded: known.map { CredentialDescriptor(id: $0.credentialID, transports: $0.transports) }
+        )
+        return String(decoding: options, as: UTF8.self)
     }
 }

@@ -41,7 +41,7 @@ extension IdentityMethods {
                 try await close(owner.userID, why: .deleted, ground: .session(session), context),
                 of: owner.userID
             )
-        } catch IdentityError.proofRequired {
+        } catch IdentityError.signInInsufficient(.unproven, _) {
             let scheduled = try await store.scheduleDeletion(
                 of: owner.userID,
                 by: owner.sessionID,
@@ -98,7 +98,7 @@ extension IdentityMethods {
             nowMilliseconds: now,
             recentSeconds: store.limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityError(refusal) }
+        if let refusal { throw IdentityError(refusal, recentSeconds: store.limits.deletionSignInSeconds) }
         let credentials = SignIn(
             evidence,
             provider: name,

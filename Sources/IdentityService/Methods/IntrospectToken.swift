@@ -40,6 +40,8 @@ extension IdentityMethods {
             response.scope = session.scope ?? ""
             response.expiresAtSeconds = expiresAtSeconds
             response.isGuest = session.state.session.isGuest
+            response.acr = AuthenticationContext(session.state.session.proof).rawValue
+            response.signedInAtSeconds = session.signedInAtSeconds
             return response
         }
     }

@@ -91,6 +91,13 @@ public enum IdentityMigrations {
             release: MinorVersion(0, 10),
             effects: [.referred("provider_identities"), .altered("sessions"), .validated("sessions")]
         ),
+        Migration(
+            number: 12,
+            name: "recovery codes",
+            sql: recoveryCodes,
+            release: MinorVersion(0, 10),
+            effects: [.referred("accounts"), .altered("security_events"), .validated("security_events")]
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

@@ -19,6 +19,7 @@ extension IdentityStore {
                     "subject IN (SELECT subject FROM provider_identities WHERE user_id = person.id AND provider = 'passkey')",
                     as: "passkeys"
                 ),
+                AccountPlace("recovery_codes"),
                 // Numbers that were not delivered to profile yet, and assertions that are still good.
                 AccountPlace("work", "user_id = person.id AND queue = '\(PhoneProofWork.queue)'", as: "phone_proofs"),
                 AccountPlace("phone_assertions"),
@@ -68,6 +69,8 @@ extension IdentityStore {
                             counter_behind_at, is_backup_eligible, is_backed_up, created_at, last_used_at
                         FROM passkeys WHERE subject IN (
                             SELECT subject FROM provider_identities WHERE user_id = \(user) AND provider = 'passkey')) listed),
+                'recovery_codes', (SELECT coalesce(json_agg(to_jsonb(listed) - 'hash' - 'locator'), '[]')
+                    FROM recovery_codes listed WHERE user_id = \(user)),
                 'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')
                     FROM sessions listed WHERE user_id = \(user)),
                 'guests_merged', (SELECT coalesce(json_agg(user_id ORDER BY closed_at), '[]')

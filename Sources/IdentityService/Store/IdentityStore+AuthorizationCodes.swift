@@ -44,7 +44,7 @@ extension IdentityStore {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.query(
             """
-            SELECT user_id, provider, client_id, created_at, last_used_at FROM sessions session
+            SELECT user_id, provider, client_id, created_at, last_used_at, proof FROM sessions session
             WHERE session_id = \(claims.sessionID.uuid) AND user_id = \(claims.userID.uuid) AND nonce = \(claims.nonce)
                 AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now) AND last_used_at > \(idleStart(now))
             """,
@@ -67,7 +67,8 @@ extension IdentityStore {
                 sessionID: claims.sessionID,
                 provider: provider,
                 clientID: clientID,
-                signedInAtSeconds: createdAt.secondsSince1970
+                signedInAtSeconds: createdAt.secondsSince1970,
+                proof: try row.decode(5)
             ),
             signedInAtMilliseconds: createdAt.milliseconds,
             lastUsedAtMilliseconds: lastUsedAt.milliseconds,
@@ -201,7 +202,7 @@ extension IdentityStore {
                     (SELECT told_name FROM provider_identities identity
                         WHERE identity.user_id = browser.user_id AND told_name IS NOT NULL ORDER BY created_at LIMIT 1),
                     person.email, COALESCE(person.is_email_verified, false), COALESCE(person.is_private_email, false),
-                    (SELECT expires_at FROM opened), code.resource,
+                    (SELECT expires_at FROM opened), code.resource, browser.proof,
                     end_excess_sessions(user_id, \(new.sessionID.uuid), \(sessionsKept), \(now), \(idleStart(now)))
                 FROM code, browser LEFT JOIN LATERAL (
                     SELECT email, is_email_verified, is_private_email FROM provider_identities identity
@@ -234,7 +235,8 @@ extension IdentityStore {
                 sessionID: new.sessionID,
                 provider: provider,
                 clientID: clientID,
-                signedInAtSeconds: createdAt.secondsSince1970
+                signedInAtSeconds: createdAt.secondsSince1970,
+                proof: try row.decode(12)
             ),
             nonce: new.nonce,
             number: 0,

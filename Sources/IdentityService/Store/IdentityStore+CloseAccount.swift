@@ -54,7 +54,7 @@ extension IdentityStore {
     ///
     /// - Parameter ground: what is checked first, under the locks.
     /// - Returns: the result; if the account was closed before, nothing was done.
-    /// - Throws: `IdentityError` with `accountNotFound`, with `recentSignInRequired`, `proofRequired`, `sessionRevoked` or
+    /// - Throws: `IdentityError` with `accountNotFound`, with `signInInsufficient`, `sessionRevoked` or
     ///   `sessionInvalid` of the session, or with `credentialsForeign` or what a sign-in by the credentials would be refused for;
     ///   ``DeletionNotDue``; and nothing is done. Or what the database throws.
     func closeAccount(
@@ -195,7 +195,7 @@ extension IdentityStore {
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityError(refusal) }
+        if let refusal { throw IdentityError(refusal, recentSeconds: limits.deletionSignInSeconds) }
     }
 
     /// Records the closing, adds the work that notifies the other services, and deletes the account; identities, sessions, metadata and

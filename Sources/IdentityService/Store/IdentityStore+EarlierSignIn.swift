@@ -151,7 +151,8 @@ extension IdentityStore {
             sessionID: SessionID(try row.decode(5, as: PostgresUUID.self)),
             provider: provider,
             clientID: try row.decode(7),
-            signedInAtSeconds: try row.decode(8, as: PostgresTimestamp.self).secondsSince1970
+            signedInAtSeconds: try row.decode(8, as: PostgresTimestamp.self).secondsSince1970,
+            proof: try row.decode(11)
         )
         let earlier = EarlierSignIn(
             atMilliseconds: takenAt.milliseconds,
@@ -171,7 +172,7 @@ extension IdentityStore {
                 isPrivate: try row.decode(17)
             )
         )
-        let outcome = SignInOutcome(session: session, isNewUser: openedAccount, proof: try row.decode(11))
+        let outcome = SignInOutcome(session: session, isNewUser: openedAccount, proof: facts.proof)
         return (earlier, outcome, try row.decode(13, as: String?.self))
     }
 }

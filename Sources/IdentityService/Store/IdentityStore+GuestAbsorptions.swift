@@ -99,6 +99,11 @@ extension IdentityStore {
         let recent = try await transaction.query(
             "SELECT FROM sessions WHERE session_id = \(session.sessionID.uuid) AND created_at >= \(openedFrom)"
         )
-        if recent.isEmpty { throw IdentityError.recentSignInRequired }
+        if recent.isEmpty {
+            throw IdentityError.signInInsufficient(
+                .tooOld,
+                maxAgeSeconds: Self.absorptionSignInMilliseconds / 1000
+            )
+        }
     }
 }

@@ -88,7 +88,8 @@ extension IdentityStore {
             sessionID: new.sessionID,
             provider: signIn.provider,
             clientID: signIn.clientID,
-            signedInAtSeconds: try row.decode(0, as: PostgresTimestamp.self).secondsSince1970
+            signedInAtSeconds: try row.decode(0, as: PostgresTimestamp.self).secondsSince1970,
+            proof: signIn.proof
         )
         let email = EmailFacts(
             address: signIn.email ?? told.email,

@@ -44,7 +44,8 @@ extension IdentityStore {
                 previous: try row.decode(9),
                 firstChild: try row.decode(10)
             ),
-            scope: try row.decode(11)
+            scope: try row.decode(11),
+            signedInAtSeconds: begunAt?.secondsSince1970 ?? 0
         )
     }
 }

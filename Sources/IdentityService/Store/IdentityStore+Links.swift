@@ -27,7 +27,7 @@ extension IdentityStore {
     ///   anything but linking to this account.
     /// - Returns: whether the link is new; false if the account had it before, and then nothing was done.
     /// - Throws: `IdentityError` with `link`, or with what a sign-in by the credentials would be refused for, or with
-    ///   `sessionInvalid` or `sessionRevoked` of the session, or with `recentSignInRequired` or `proofRequired`, and nothing is
+    ///   `sessionInvalid` or `sessionRevoked` of the session, or with `signInInsufficient` or `proofRequired`, and nothing is
     ///   done; or what the database throws.
     func link(
         _ signIn: SignIn,
@@ -222,9 +222,12 @@ extension IdentityStore {
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds
         )
-        if let refusal { throw IdentityError(refusal) }
+        if let refusal { throw IdentityError(refusal, recentSeconds: limits.deletionSignInSeconds) }
         return provider
     }
+
+    /// The refusal of a session by its age, or of one that there is nothing left to judge by.
+    var signInTooOld: IdentityError { .signInInsufficient(.tooOld, maxAgeSeconds: limits.deletionSignInSeconds) }
 
     /// Adds the identity to the account. An identity that the account's user registered without proof is proven by it, and the details of
     /// it from before are not kept.

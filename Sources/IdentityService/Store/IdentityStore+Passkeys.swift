@@ -17,10 +17,24 @@ struct AccountPasskey: Sendable, Hashable {
     let relyingParty: String
 }
 
-/// A passkey as a sign-in finds it.
-struct SigningPasskey: Sendable {
-    let id: PasskeyID
-    let stored: StoredPasskey
+/// By what a passkey is added to an account, or removed from it.
+enum PasskeyGround: Sendable {
+    /// A live session of the account.
+    case session(LinkingSession)
+    /// A recovery code of the account.
+    case recoveryCode(RecoveryCode, UserID)
+
+    /// The account.
+    var userID: UserID {
+        switch self {
+        case .session(let session): session.userID
+        case .recoveryCode(_, let userID): userID
+        }
+    }
+
+    fileprivate var sessionID: SessionID? {
+        if case .session(let session) = self { session.sessionID } else { nil }
+    }
 }
 
 extension IdentityStore {
@@ -60,25 +74,41 @@ extension IdentityStore {
     /// Only the check for a credential of another account isn't safe against the same credential at the same moment: then both accounts
     /// have it, and a sign-in names the account by its user handle.
     ///
-    /// - Parameter handle: the user handle that the options had.
+    /// - Parameters:
+    ///   - handle: the user handle that the options had.
+    ///   - ground: by what it is added. A recovery code is used up.
     /// - Returns: the passkey; the one that is there if the account has the credential already.
-    /// - Throws: `IdentityError.passkey` with `tooMany`, `rejected` for another handle, or `taken`, or of the session as a link; or what the database throws.
+    /// - Throws: `IdentityError.passkey` with `tooMany`, `rejected` for another handle, or `taken`, or of the ground; or what the database
+    ///   throws.
     func addPasskey(
         _ passkey: NewPasskey,
         id: PasskeyID,
         name: String?,
         for party: String,
         under handle: UserID,
-        by session: LinkingSession,
+        by ground: PasskeyGround,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> AccountPasskey {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let userID = ground.userID
         return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
-            let identities = try await lockIdentities(of: [session.userID], in: transaction)
-            _ = try await check(session, for: .addPasskey, now, in: transaction)
-            try await checkNotAbsorbing([session.userID], in: transaction)
-            let known = try await passkeys(of: session.userID, in: transaction)
+            let identities = try await lockIdentities(of: [userID], in: transaction)
+            let known: [AccountPasskey]
+            switch ground {
+            case .session(let session):
+                _ = try await check(session, for: .addPasskey, now, in: transaction)
+                known = try await passkeys(of: userID, in: transaction)
+            case .recoveryCode(let code, _):
+                let used = try await use(code, of: userID, in: transaction)
+                known = try await passkeys(of: userID, in: transaction)
+                if let used {
+                    let added = known.first { $0.id == used && $0.credentialID == passkey.credentialID }
+                    guard let added else { throw IdentityError.recovery(.invalid) }
+                    return added
+                }
+            }
+            try await checkNotAbsorbing([userID], in: transaction)
             if let same = known.first(where: { $0.credentialID == passkey.credentialID }) { return same }
             guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
             let isTaken = try await !transaction.query(
@@ -86,7 +116,7 @@ extension IdentityStore {
             ).isEmpty
             guard !isTaken else { throw IdentityError.passkey(.taken) }
             let identity = identities.first { $0.provider == ProviderName.passkey.value }
-            let subject = identity?.subject ?? session.userID.description
+            let subject = identity?.subject ?? userID.description
             // The options named another one, which the authenticator keeps: after a merge, or a removal of all.
             guard subject == handle.description else { throw IdentityError.passkey(.rejected) }
             if identity == nil {
@@ -94,14 +124,17 @@ extension IdentityStore {
                     """
                     INSERT INTO provider_identities (
                         provider, subject, user_id, is_email_verified, is_private_email, created_at, last_sign_in_at)
-                    VALUES (\(ProviderName.passkey.value), \(subject), \(session.userID.uuid), false, false, \(now), \(now))
+                    VALUES (\(ProviderName.passkey.value), \(subject), \(userID.uuid), false, false, \(now), \(now))
                     ON CONFLICT (provider, subject) DO NOTHING
                     """
                 )
                 guard rows.affected == 1 else { throw IdentityError.passkey(.taken) }
             }
             try await insert(passkey, id: id, name: name, for: party, subject: subject, now, in: transaction)
-            try await note(.providerLinked, of: id, by: session, party: party, now, in: transaction)
+            if case .recoveryCode(let code, _) = ground {
+                try await noteUse(of: code, by: userID, adding: id, now, in: transaction)
+            }
+            try await note(.providerLinked, of: id, by: ground, party: party, now, in: transaction)
             return AccountPasskey(
                 id: id,
                 credentialID: passkey.credentialID,
@@ -170,7 +203,7 @@ extension IdentityStore {
             try await transaction.execute(
                 "DELETE FROM passkeys WHERE subject = \(identity.subject) AND credential_id = \(removed.credentialID)"
             )
-            try await note(.providerUnlinked, of: id, by: session, party: nil, now, in: transaction)
+            try await note(.providerUnlinked, of: id, by: .session(session), party: nil, now, in: transaction)
             return hasEnded
         }
     }
@@ -178,57 +211,6 @@ extension IdentityStore {
     /// The passkeys of an account whose identities are locked.
     func passkeys(of userID: UserID, in transaction: PostgresTransaction) async throws -> [AccountPasskey] {
         try await Self.listed(transaction.query(Self.passkeysStatement(of: userID)))
-    }
-
-    // MARK: - Sign-ins
-
-    /// The passkey that a sign-in names; nil if there is none for a relying party.
-    func passkey(
-        _ credentialID: [UInt8],
-        of subject: String,
-        for party: String,
-        deadline: Deadline?
-    ) async throws -> SigningPasskey? {
-        let row = try await database.query(
-            """
-            SELECT passkey_id, public_key, sign_count, is_backup_eligible FROM passkeys
-            WHERE subject = \(subject) AND credential_id = \(credentialID) AND rp_id = \(party)
-            """,
-            deadline: deadline
-        ).first
-        let found = try row?.decode(PostgresUUID.self, [UInt8].self, Int64.self, Bool.self)
-        guard let (id, publicKey, signCount, isEligible) = found else { return nil }
-        let stored = StoredPasskey(
-            publicKey: publicKey,
-            signCount: UInt32(clamping: signCount),
-            isBackupEligible: isEligible
-        )
-        return SigningPasskey(id: PasskeyID(id), stored: stored)
-    }
-
-    /// Notes that a passkey has opened a session. The counter never goes back. One that is lower than before is noted and locks nobody
-    /// out: a copy of the key may sign elsewhere, or the authenticator counts otherwise (WebAuthn Level 3 section 6.1.1). The same
-    /// number again may be a retry.
-    ///
-    /// - Returns: false if the passkey isn't there any more: then the session must not be either.
-    func notePasskeyUse(
-        _ credentialID: [UInt8],
-        of subject: String,
-        _ assertion: PasskeyAssertion,
-        nowMilliseconds: Int64,
-        deadline: Deadline?
-    ) async throws -> Bool {
-        let (now, count) = (PostgresTimestamp(milliseconds: nowMilliseconds), Int64(assertion.signCount))
-        let rows = try await database.execute(
-            """
-            UPDATE passkeys SET sign_count = GREATEST(sign_count, \(count)),
-                counter_behind_at = CASE WHEN \(count) < sign_count THEN \(now) ELSE counter_behind_at END,
-                is_backed_up = \(assertion.isBackedUp), last_used_at = \(now)
-            WHERE subject = \(subject) AND credential_id = \(credentialID)
-            """,
-            deadline: deadline
-        )
-        return rows.affected > 0
     }
 
     // MARK: - Steps
@@ -319,7 +301,7 @@ extension IdentityStore {
     private func note(
         _ event: SecurityEvent,
         of passkey: PasskeyID,
-        by session: LinkingSession,
+        by ground: PasskeyGround,
         party: String?,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
@@ -327,7 +309,7 @@ extension IdentityStore {
         try await transaction.execute(
             """
             INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
-            VALUES (security_event_id(\(now), false), \(session.userID.uuid), \(session.sessionID.uuid),
+            VALUES (security_event_id(\(now), false), \(ground.userID.uuid), \(ground.sessionID?.uuid),
                 \(event.rawValue), \(now), jsonb_strip_nulls(jsonb_build_object(
                     'provider', \(ProviderName.passkey.value), 'client_id', \(party), 'passkey_id', \(passkey.uuid))))
             """

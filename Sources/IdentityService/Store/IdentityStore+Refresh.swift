@@ -22,7 +22,7 @@ extension IdentityStore {
                 WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
                 ORDER BY identity.created_at LIMIT 1)),
             person.number, person.email, COALESCE(person.is_email_verified, false),
-            COALESCE(person.is_private_email, false), session.scope, session.resource
+            COALESCE(person.is_private_email, false), session.scope, session.resource, session.proof
         """
     /// The source of those columns.
     private static let personSource = """
@@ -65,7 +65,7 @@ extension IdentityStore {
                     AND \(number) <= generation
                     AND (\(number) >= \(unsafeSQL: Self.firstChild) OR \(number) = \(unsafeSQL: Self.base)
                         AND (generation < \(unsafeSQL: Self.firstChild) OR (rotated_at > \(graceStart)) IS NOT TRUE))
-                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope, resource
+                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope, resource, proof
             )
             SELECT CASE WHEN generation > first_child THEN 'sibling' ELSE 'rotated' END,
                 \(unsafeSQL: Self.personColumns), generation
@@ -98,7 +98,7 @@ extension IdentityStore {
         return """
             WITH session AS MATERIALIZED (
                 SELECT session_id, user_id, provider, client_id, created_at, expires_at, generation, scope,
-                    resource,
+                    resource, proof,
                     \(unsafeSQL: Self.base) AS base, \(unsafeSQL: Self.previous) AS previous,
                     \(unsafeSQL: Self.firstChild) AS first_child, \(unsafeSQL: Self.acknowledgedAt) AS acknowledged_at,
                     CASE

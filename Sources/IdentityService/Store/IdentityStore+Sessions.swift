@@ -56,12 +56,13 @@ extension IdentityStore {
             sessionID: token.sessionID,
             provider: provider,
             clientID: clientID,
-            signedInAtSeconds: createdAt.secondsSince1970
+            signedInAtSeconds: createdAt.secondsSince1970,
+            proof: try row.decode(13)
         )
         let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
-            number: UInt32(clamping: try row.decode(13, as: Int64.self)),
+            number: UInt32(clamping: try row.decode(14, as: Int64.self)),
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
             accountNumber: try row.decode(7),
@@ -99,6 +100,7 @@ extension IdentityStore {
         SessionState(
             userID: UserID(userID),
             isEnded: begunAt.map { $0 < sessionsFrom } ?? true,
+            begunAtMilliseconds: begunAt?.milliseconds ?? 0,
             endsAtMilliseconds: endsAt.milliseconds,
             proof: proof,
             dialect: dialect

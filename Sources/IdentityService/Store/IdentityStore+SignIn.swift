@@ -102,7 +102,8 @@ extension IdentityStore {
             sessionID: new.sessionID,
             provider: signIn.provider,
             clientID: signIn.clientID,
-            signedInAtSeconds: begunAt.secondsSince1970
+            signedInAtSeconds: begunAt.secondsSince1970,
+            proof: signIn.proof
         )
         let emailFacts = EmailFacts(address: email, isVerified: isEmailVerified, isPrivate: isPrivateEmail)
         var outcome = opened(

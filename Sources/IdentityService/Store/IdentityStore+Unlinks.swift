@@ -104,7 +104,7 @@ extension IdentityStore {
 
     /// Since when an account has had the way in that opened a session, in Unix milliseconds: the provider, or the one passkey.
     ///
-    /// - Throws: `recentSignInRequired` if it isn't there any more. A session ends with what opened it: without that there is nothing to
+    /// - Throws: ``signInTooOld`` if it isn't there any more. A session ends with what opened it: without that there is nothing to
     ///   judge it by.
     func openedSince(
         _ session: LinkingSession,
@@ -114,14 +114,14 @@ extension IdentityStore {
         in transaction: PostgresTransaction
     ) async throws -> Int64 {
         guard let identity = identities.first(where: { $0.provider == provider }) else {
-            throw IdentityError.recentSignInRequired
+            throw signInTooOld
         }
         guard provider == ProviderName.passkey.value else { return identity.linkedAt.milliseconds }
         let row = try await transaction.query(
             "SELECT passkey_id FROM sessions WHERE session_id = \(session.sessionID.uuid)"
         ).first
         let id = try row?.decode(PostgresUUID?.self).map { PasskeyID($0) }
-        guard let passkey = passkeys.first(where: { $0.id == id }) else { throw IdentityError.recentSignInRequired }
+        guard let passkey = passkeys.first(where: { $0.id == id }) else { throw signInTooOld }
         return passkey.addedMilliseconds(to: identity)
     }
 

@@ -132,7 +132,8 @@ extension IdentityStore {
             sessionID: new.sessionID,
             provider: signIn.provider,
             clientID: signIn.clientID,
-            signedInAtSeconds: nowMilliseconds / 1000
+            signedInAtSeconds: nowMilliseconds / 1000,
+            proof: .unproven
         )
         let emailFacts = EmailFacts(address: email, isVerified: false, isPrivate: false)
         return opened(

@@ -500,7 +500,8 @@ export interface ListSessionsResponse {
 /** A change of the ways to sign in to the user's account. */
 export interface AccountChange {
   /**
-   * The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`. More may be added: show
+   * The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`,
+   * `recovery_codes_created`, `recovery_code_used`. More may be added: show
    * those that the app knows.
    */
   kind: string;
@@ -1157,6 +1158,8 @@ export interface Methods {
    * Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
    * person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
    * nothing; a new owner counts as a change by UpdateGroup does.
+   *
+   * Needs a recent, proven sign-in as LinkProvider does.
    */
   handOverGroup(request: HandOverGroupRequest, options?: CallOptions): Promise<Group>;
   /**

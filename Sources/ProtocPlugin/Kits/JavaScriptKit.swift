@@ -8,8 +8,10 @@ enum JavaScriptKit: KitWriter {
             file("methods.js") { printer in printMethods(model, to: &printer) },
             file("shapes.js") { printer in printShapes(model, to: &printer) },
             file("refusals.js") { printer in
-                // No call of the kit gets those of a sign-in by passkey.
-                let refusals = model.errors.filter { $0.httpStatus == 401 && !$0.code.hasPrefix("PASSKEY_") }
+                // No call of the kit gets those of passkeys and recovery codes.
+                let refusals = model.errors.filter {
+                    $0.httpStatus == 401 && !$0.code.hasPrefix("PASSKEY_") && !$0.code.hasPrefix("RECOVERY_")
+                }
                 printActions("refusals", of: refusals, to: &printer)
             },
             file("actions.js") { printer in

@@ -8,10 +8,11 @@ struct KitModelReader {
         "SignInWithProvider", "RefreshSession", "SignOut", "SignOutEverywhere", "LinkProvider", "DeleteMe",
         "WatchGroups", "SignInAsGuest", "CreateGuestChallenge", "AbsorbGuest",
     ]
-    /// Methods that no kit has yet: an app calls the routes of passkeys.
+    /// Methods that no kit has yet: an app calls the routes of passkeys and of recovery codes.
     private static let methodsOfNoKit: Set = [
         "SignInWithPasskey", "CreatePasskeyChallenge", "CreatePasskeyRegistration", "AddPasskey", "ListPasskeys",
-        "RenamePasskey", "RemovePasskey",
+        "RenamePasskey", "RemovePasskey", "CreateRecoveryCodes", "GetRecoveryCodes", "CreateRecoveryChallenge",
+        "RecoverAccount",
     ]
     /// Codes that mean that the session is over, whatever was called.
     private static let codesOfEnd: Set = [

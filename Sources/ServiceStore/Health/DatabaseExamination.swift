@@ -10,6 +10,8 @@ struct DatabaseExamination: Sendable {
     let keys: ServiceKeys
     let configuration: Configuration
     let schema: SchemaCheck
+    /// Examines what the service's tables have.
+    let rows: @Sendable (PostgresClient) async throws -> [Finding]
 
     /// How long each question may take, the connection included.
     private static let limit: Duration = .seconds(8)
@@ -65,6 +67,7 @@ struct DatabaseExamination: Sendable {
         var findings = state.findings(clockOffsetMax: Self.clockOffsetMax) + server.findings(keys, configuration)
         do {
             try await schema.run(on: database, deadline: .after(Self.limit))
+            findings += (try? await rows(database)) ?? []
         } catch {
             let mend =
                 error is MigrationError

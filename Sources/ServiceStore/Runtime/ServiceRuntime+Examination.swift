@@ -1,9 +1,15 @@
+import Postgres
 import ServiceKit
 
 extension ServiceRuntime {
     /// What is wrong with what the configuration of the service names, besides what all programs have: the keys with each
     /// other, certificates, the limit of open files, and the database.
-    public func examine(report: (Finding) -> Void) async {
+    ///
+    /// - Parameter rows: examines what the service's tables have, if they can be used. Its failure is no finding.
+    public func examine(
+        rows: @escaping @Sendable (PostgresClient) async throws -> [Finding] = { _ in [] },
+        report: (Finding) -> Void
+    ) async {
         let faults = faults
         for fault in faults { report(Finding(fault)) }
         if let warning = Exposure(keys: keys, configuration: configuration).finding { report(warning) }
@@ -16,7 +22,12 @@ extension ServiceRuntime {
             loopCount: SharedKeys.loopCount(configuration)
         )
         if let limit { report(limit) }
-        let examination = DatabaseExamination(keys: keys, configuration: configuration, schema: schemaCheck)
+        let examination = DatabaseExamination(
+            keys: keys,
+            configuration: configuration,
+            schema: schemaCheck,
+            rows: rows
+        )
         let owner = configuration[keys.databaseOwner] == nil ? nil : migrationConfiguration
         for finding in await examination.findings(databaseConfiguration(connectionsPerLoop: 1), owner: owner) {
             report(finding)

@@ -222,6 +222,43 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.removePasskey.path) has no answer in this test")
         }
 
+        /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
+        /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does.
+        public var createRecoveryCodes: @Sendable (
+            AppV1.CreateRecoveryCodesRequest,
+            ServerContext
+        ) async throws -> AppV1.CreateRecoveryCodesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createRecoveryCodes.path) has no answer in this test")
+        }
+
+        /// Tells how many recovery codes the user has left.
+        public var getRecoveryCodes: @Sendable (
+            AppV1.GetRecoveryCodesRequest,
+            ServerContext
+        ) async throws -> AppV1.GetRecoveryCodesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.getRecoveryCodes.path) has no answer in this test")
+        }
+
+        /// Creates a challenge for a new passkey of the account that a recovery code is of. The code isn't used up by it. UNAUTHENTICATED with
+        /// RECOVERY_CODE_INVALID for a code that is wrong or was used. Needs no access token.
+        public var createRecoveryChallenge: @Sendable (
+            AppV1.CreateRecoveryChallengeRequest,
+            ServerContext
+        ) async throws -> AppV1.CreateRecoveryChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createRecoveryChallenge.path) has no answer in this test")
+        }
+
+        /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session: the user signs in by the passkey.
+        /// Repeating it with the same code and credential succeeds. Needs no access token.
+        public var recoverAccount: @Sendable (
+            AppV1.RecoverAccountRequest,
+            ServerContext
+        ) async throws -> AppV1.RecoverAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.recoverAccount.path) has no answer in this test")
+        }
+
         /// No answers.
         public init() {}
     }
@@ -383,5 +420,33 @@ public final class AuthServiceDouble: AuthServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.RemovePasskeyResponse {
         try await answers.withLock(\.removePasskey)(request, context)
+    }
+
+    public func createRecoveryCodes(
+        _ request: AppV1.CreateRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateRecoveryCodesResponse {
+        try await answers.withLock(\.createRecoveryCodes)(request, context)
+    }
+
+    public func getRecoveryCodes(
+        _ request: AppV1.GetRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> AppV1.GetRecoveryCodesResponse {
+        try await answers.withLock(\.getRecoveryCodes)(request, context)
+    }
+
+    public func createRecoveryChallenge(
+        _ request: AppV1.CreateRecoveryChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateRecoveryChallengeResponse {
+        try await answers.withLock(\.createRecoveryChallenge)(request, context)
+    }
+
+    public func recoverAccount(
+        _ request: AppV1.RecoverAccountRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RecoverAccountResponse {
+        try await answers.withLock(\.recoverAccount)(request, context)
     }
 }

@@ -112,6 +112,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
         /// Makes another member the owner; the old owner stays as an admin. For the owner only (ROLE_INSUFFICIENT). MEMBER_NOT_FOUND for a
         /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
         /// nothing; a new owner counts as a change by UpdateGroup does.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does.
         public var handOverGroup: @Sendable (
             AppV1.HandOverGroupRequest,
             ServerContext

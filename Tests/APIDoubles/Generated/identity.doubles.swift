@@ -214,6 +214,42 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.removePasskey.path) has no answer in this test")
         }
 
+        /// Makes ten recovery codes for the caller's account, by the rules of CreatePasskeyRegistration; those from before are worth nothing then.
+        /// They are returned once: only their hashes are kept.
+        public var createRecoveryCodes: @Sendable (
+            IdentityV1.CreateRecoveryCodesRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreateRecoveryCodesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createRecoveryCodes.path) has no answer in this test")
+        }
+
+        /// Returns how many recovery codes the caller's account has left, by the rules of ListSessions.
+        public var getRecoveryCodes: @Sendable (
+            IdentityV1.GetRecoveryCodesRequest,
+            ServerContext
+        ) async throws -> IdentityV1.GetRecoveryCodesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.getRecoveryCodes.path) has no answer in this test")
+        }
+
+        /// Makes a challenge for a new passkey of the account that a recovery code is of, good for some minutes and with this code alone. The code
+        /// isn't used up. One that isn't good is UNAUTHENTICATED with RECOVERY_CODE_INVALID; after too many of those it is RESOURCE_EXHAUSTED with
+        /// TOO_MANY_ATTEMPTS.
+        public var createRecoveryChallenge: @Sendable (
+            IdentityV1.CreateRecoveryChallengeRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreateRecoveryChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createRecoveryChallenge.path) has no answer in this test")
+        }
+
+        /// Adds a passkey to the account that a recovery code is of, and uses the code up. It opens no session. Repeating it with the same code and
+        /// credential is a success.
+        public var recoverAccount: @Sendable (
+            IdentityV1.RecoverAccountRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RecoverAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.recoverAccount.path) has no answer in this test")
+        }
+
         /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
         public var getAccount: @Sendable (
             IdentityV1.GetAccountRequest,
@@ -538,6 +574,34 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.RemovePasskeyResponse {
         try await answers.withLock(\.removePasskey)(request, context)
+    }
+
+    public func createRecoveryCodes(
+        _ request: IdentityV1.CreateRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateRecoveryCodesResponse {
+        try await answers.withLock(\.createRecoveryCodes)(request, context)
+    }
+
+    public func getRecoveryCodes(
+        _ request: IdentityV1.GetRecoveryCodesRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetRecoveryCodesResponse {
+        try await answers.withLock(\.getRecoveryCodes)(request, context)
+    }
+
+    public func createRecoveryChallenge(
+        _ request: IdentityV1.CreateRecoveryChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateRecoveryChallengeResponse {
+        try await answers.withLock(\.createRecoveryChallenge)(request, context)
+    }
+
+    public func recoverAccount(
+        _ request: IdentityV1.RecoverAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RecoverAccountResponse {
+        try await answers.withLock(\.recoverAccount)(request, context)
     }
 
     public func getAccount(

@@ -51,6 +51,8 @@ struct AppCallTests {
             AppV1.CreatePasskeyChallengeRequest.self, AppV1.SignInWithPasskeyRequest.self,
             AppV1.CreatePasskeyRegistrationRequest.self, AppV1.AddPasskeyRequest.self,
             AppV1.ListPasskeysRequest.self, AppV1.RenamePasskeyRequest.self, AppV1.RemovePasskeyRequest.self,
+            AppV1.CreateRecoveryCodesRequest.self, AppV1.GetRecoveryCodesRequest.self,
+            AppV1.CreateRecoveryChallengeRequest.self, AppV1.RecoverAccountRequest.self,
             AppV1.GetMeRequest.self,
             AppV1.UpdateMeRequest.self, AppV1.CheckUsernameRequest.self, AppV1.ProvePhoneRequest.self,
             AppV1.DeleteMeRequest.self, AppV1.CancelDeletionRequest.self,

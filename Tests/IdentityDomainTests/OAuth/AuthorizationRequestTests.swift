@@ -149,23 +149,47 @@ struct AuthorizationRequestTests {
 
     @Test func `A sign-in counts by its age, and a demanded one must be newer than the request`() throws {
         let any = try Self.read()
-        #expect(any.admits(signInAtMilliseconds: 0, nowMilliseconds: Self.now))
+        #expect(any.admits(0, Self.now))
         let minute = try Self.read([("max_age", "60")])
-        #expect(minute.admits(signInAtMilliseconds: Self.now - 60_000, nowMilliseconds: Self.now))
-        #expect(!minute.admits(signInAtMilliseconds: Self.now - 60_001, nowMilliseconds: Self.now))
+        #expect(minute.admits(Self.now - 60_000, Self.now))
+        #expect(!minute.admits(Self.now - 60_001, Self.now))
         // The user took long on the provider's page.
-        #expect(minute.admits(signInAtMilliseconds: Self.now + 10_000, nowMilliseconds: Self.now + 300_000))
+        #expect(minute.admits(Self.now + 10_000, Self.now + 300_000))
         for changes in [[("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")]] {
             let request = try Self.read(changes.map { ($0.0, $0.1) })
-            #expect(!request.admits(signInAtMilliseconds: Self.now - 1, nowMilliseconds: Self.now))
-            #expect(request.admits(signInAtMilliseconds: Self.now, nowMilliseconds: Self.now + 100_000))
+            #expect(!request.admits(Self.now - 1, Self.now))
+            #expect(request.admits(Self.now, Self.now + 100_000))
         }
+    }
+
+    @Test func `A sign-in of before counts by how it was proven, and one for the request in any case`() throws {
+        let passkey = "urn:vestibule:acr:passkey"
+        for (values, good) in [
+            (passkey, [AuthenticationContext.passkey]), ("urn:vestibule:acr:provider", [.provider, .passkey]),
+            ("urn:example:other \(passkey)", [.passkey]),
+            ("urn:vestibule:acr:provider \(passkey)", [.provider, .passkey]),
+            // Nothing that we know: a wish that can't be granted asks nothing of the user.
+            ("urn:example:other", AuthenticationContext.allCases),
+        ] {
+            let request = try Self.read([("acr_values", values)])
+            for context in AuthenticationContext.allCases {
+                let isGood = good.contains(context)
+                #expect(request.admits(Self.now - 1, Self.now, context) == isGood, "\(values) \(context)")
+                #expect(request.admits(Self.now, Self.now + 5_000, context))
+            }
+        }
+        let recent = try Self.read([("acr_values", passkey), ("max_age", "60")])
+        #expect(recent.admits(Self.now - 60_000, Self.now, .passkey))
+        #expect(!recent.admits(Self.now - 60_001, Self.now, .passkey))
     }
 
     @Test func `A sealed request comes back as it was, for its use and its time alone`() throws {
         let keys = AuthorizationRequestKeys(try #require(RefreshKeys([SecureRandom.bytes(32)])))
         let others = AuthorizationRequestKeys(try #require(RefreshKeys([SecureRandom.bytes(32)])))
-        let request = try Self.read([("nonce", "n"), ("max_age", "7"), ("prompt", "none"), ("idp", "apple")])
+        let request = try Self.read([
+            ("nonce", "n"), ("max_age", "7"), ("prompt", "none"), ("idp", "apple"),
+            ("acr_values", "urn:vestibule:acr:passkey"),
+        ])
         let text = try #require(keys.seal(request, for: .page))
         #expect(keys.open(text, for: .page, nowMilliseconds: Self.now) == request)
         #expect(keys.open(text, for: .pushed, nowMilliseconds: Self.now) == nil)
@@ -195,5 +219,15 @@ struct AuthorizationRequestTests {
             ("state", String(repeating: "\u{1}", count: AuthorizationRequest.stateBytesMax))
         ])
         #expect(keys.seal(escaped, for: .page) == nil)
+    }
+}
+
+extension AuthorizationRequest {
+    fileprivate func admits(
+        _ signInAtMilliseconds: Int64,
+        _ nowMilliseconds: Int64,
+        _ context: AuthenticationContext = .provider
+    ) -> Bool {
+        admits(signInAtMilliseconds: signInAtMilliseconds, context: context, nowMilliseconds: nowMilliseconds)
     }
 }

@@ -49,7 +49,7 @@ struct PasskeyRaceTests {
             name: nil,
             for: party,
             under: session.userID,
-            by: session,
+            by: .session(session),
             nowMilliseconds: service.clock.nowMilliseconds,
             deadline: nil
         )

@@ -40,7 +40,8 @@ struct EdgeRoute: HTTPHandler {
                 sessionID: SessionID(high: 3, low: 4),
                 provider: .google,
                 clientID: "com.example.app",
-                signedInAtSeconds: Int64(time(nil))
+                signedInAtSeconds: Int64(time(nil)),
+                proof: .nonce
             ),
             number: 0,
             tokenID: "0198c2a4-7b1e-7c3a-9d2f-5f3f6c1b2a3d",

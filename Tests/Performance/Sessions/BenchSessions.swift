@@ -86,7 +86,8 @@ struct BenchSessions: ParsableCommand {
             sessionID: session,
             provider: google,
             clientID: clientID,
-            signedInAtSeconds: now
+            signedInAtSeconds: now,
+            proof: .nonce
         )
         let access = try tokens.accessToken(
             for: facts,

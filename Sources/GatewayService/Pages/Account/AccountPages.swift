@@ -36,8 +36,10 @@ struct AccountPages: Sendable {
         var languages: String { request.uri.queryParameters[AccountPages.languagesName] ?? "" }
 
         /// The user, who has not asked for too much.
-        func user(isChange: Bool = false) async throws -> SignedInUser {
-            try await parts.authentication.user(session.caller, isChange: isChange)
+        ///
+        /// - Parameter act: what they are about to do, if their sign-in must be recent and proven for that.
+        func user(isChange: Bool = false, act: IdentityV1.CheckedAct = .unspecified) async throws -> SignedInUser {
+            try await parts.authentication.user(session.caller, isChange: isChange, act: act)
         }
 
         /// The fields of the query.

@@ -14,7 +14,7 @@ enum DataRoute {
         [
             pages.page(path) { visit in
                 // Costly, so it counts as a change does.
-                let user = try await visit.user(isChange: true)
+                let user = try await visit.user(isChange: true, act: .exportData)
                 let options = visit.methods.groupOptions(user)
                 let profile = try await visit.methods.getMe(.init(), user).profile
                 let providers = try await visit.methods.listProviders(.init(), user).providers

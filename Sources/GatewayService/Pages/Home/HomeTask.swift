@@ -59,7 +59,7 @@ enum HomeTask: String, CaseIterable, Sendable {
             .signIn: [
                 "signInWithApple", "signInWithGoogle", "signInWithProvider", "createChallenge", "beginAppleByWeb",
                 "finishAppleByWeb", "createGuestChallenge", "signInAsGuest",
-                "createPasskeyChallenge", "signInWithPasskey",
+                "createPasskeyChallenge", "signInWithPasskey", "createRecoveryChallenge", "recoverAccount",
             ],
             .profile: ["getMe", "updateMe", "checkUsername", "setAvatar", "deleteAvatar", "getAvatar"],
             .phone: ["provePhone"],
@@ -79,7 +79,8 @@ enum HomeTask: String, CaseIterable, Sendable {
             ],
             .linking: [
                 "listProviders", "linkProvider", "unlinkProvider", "absorbGuest", "createPasskeyRegistration",
-                "addPasskey", "listPasskeys", "renamePasskey", "removePasskey",
+                "addPasskey", "listPasskeys", "renamePasskey", "removePasskey", "createRecoveryCodes",
+                "getRecoveryCodes",
             ],
             .deletion: ["deleteMe", "cancelDeletion"],
             .watching: ["watchGroups"],

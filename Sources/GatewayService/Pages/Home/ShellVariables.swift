@@ -25,9 +25,11 @@ enum ShellVariables {
         .init(
             names: "PASSKEY",
             text:
-                "What a passkey makes of the options of CreatePasskeyChallenge or CreatePasskeyRegistration: JSON text, as a JSON string."
+                "What a passkey makes of the options of CreatePasskeyChallenge, CreatePasskeyRegistration or CreateRecoveryChallenge: "
+                + "JSON text, as a JSON string."
         ),
         .init(names: "PASSKEY_ID", text: "The id of a passkey that ListPasskeys answers."),
+        .init(names: "RECOVERY_CODE", text: "One of the codes that CreateRecoveryCodes answers."),
         .init(
             names: "NOTICE",
             text: "A provider's notification, from the simulator's /control/apple/notify or /control/google/risc."
@@ -74,6 +76,7 @@ enum ShellVariables {
         "listSessions": "SESSION=sessions.0.id",
         "signInWithPasskey": "ACCESS=tokens.accessToken REFRESH=tokens.refreshToken",
         "listPasskeys": "PASSKEY_ID=passkeys.0.id",
+        "createRecoveryCodes": "RECOVERY_CODE=codes.0",
         "createGroup": "GROUP=id",
         "getGroup": "GROUP=id",
         "listGroups": "GROUP=groups.0.id",

@@ -680,6 +680,8 @@ public class GroupService internal constructor(private val client: Vestibule) {
      * person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
      * nothing; a new owner counts as a change by UpdateGroup does.
      *
+     * Needs a recent, proven sign-in as LinkProvider does.
+     *
      * @param groupId The group's id, a UUID.
      * @param memberId The membership's id of the new owner, a UUID.
      * @throws VestibuleException

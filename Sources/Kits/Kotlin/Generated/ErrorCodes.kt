@@ -241,6 +241,9 @@ public object ErrorCode {
     /** The passkey's name is not valid. */
     public const val PASSKEY_NAME_INVALID: String = "PASSKEY_NAME_INVALID"
 
+    /** The recovery code is wrong, or was used. */
+    public const val RECOVERY_CODE_INVALID: String = "RECOVERY_CODE_INVALID"
+
     /** The display name is too short, too long, or has characters that a name can't have. */
     public const val DISPLAY_NAME_INVALID: String = "DISPLAY_NAME_INVALID"
 
@@ -709,6 +712,7 @@ PASSKEY_TAKEN 409 show
 PASSKEY_NOT_FOUND 404 show
 TOO_MANY_PASSKEYS 400 show
 PASSKEY_NAME_INVALID 422 fix_request
+RECOVERY_CODE_INVALID 401 show
 DISPLAY_NAME_INVALID 422 show
 USERNAME_INVALID 422 show
 USERNAME_TAKEN 409 show

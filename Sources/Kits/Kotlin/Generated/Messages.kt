@@ -121,7 +121,8 @@ public data class ListSessionsResponse(
 /** A change of the ways to sign in to the user's account. */
 public data class AccountChange(
     /**
-     * The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`. More may be added: show
+     * The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`,
+     * `recovery_codes_created`, `recovery_code_used`. More may be added: show
      * those that the app knows.
      */
     public val kind: String = "",

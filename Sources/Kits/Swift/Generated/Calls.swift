@@ -712,6 +712,8 @@ extension Vestibule {
         /// person who isn't a member, MEMBER_NOT_CONFIRMED for a member by the number alone who is no admin. Naming the present owner changes
         /// nothing; a new owner counts as a change by UpdateGroup does.
         ///
+        /// Needs a recent, proven sign-in as LinkProvider does.
+        ///
         /// - Parameters:
         ///   - groupID: The group's id, a UUID.
         ///   - memberID: The membership's id of the new owner, a UUID.

@@ -236,6 +236,9 @@ extension VestibuleError.Code {
     /// The passkey's name is not valid.
     @_alwaysEmitIntoClient
     public static var passkeyNameInvalid: Self { "PASSKEY_NAME_INVALID" }
+    /// The recovery code is wrong, or was used.
+    @_alwaysEmitIntoClient
+    public static var recoveryCodeInvalid: Self { "RECOVERY_CODE_INVALID" }
     /// The display name is too short, too long, or has characters that a name can't have.
     @_alwaysEmitIntoClient
     public static var displayNameInvalid: Self { "DISPLAY_NAME_INVALID" }
@@ -706,6 +709,7 @@ extension ErrorTable {
         PASSKEY_NOT_FOUND show
         TOO_MANY_PASSKEYS show
         PASSKEY_NAME_INVALID fix_request
+        RECOVERY_CODE_INVALID show
         DISPLAY_NAME_INVALID show
         USERNAME_INVALID show
         USERNAME_TAKEN show

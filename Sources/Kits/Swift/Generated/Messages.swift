@@ -427,7 +427,8 @@ extension Vestibule {
 
         @usableFromInline package init(json: JSONObject) { self.json = json }
 
-        /// The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`. More may be added: show
+        /// The kind of change: `provider_linked`, `provider_unlinked`, `deletion_scheduled`, `deletion_cancelled`,
+        /// `recovery_codes_created`, `recovery_code_used`. More may be added: show
         /// those that the app knows.
         @_alwaysEmitIntoClient
         public var kind: String { json.value("kind") }

@@ -1,0 +1,19 @@
+import API
+import RPC
+import SwiftProtobuf
+
+extension AppMethods {
+    /// Tells what is left of the user's recovery codes.
+    func getRecoveryCodes(
+        _ request: AppV1.GetRecoveryCodesRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.GetRecoveryCodesResponse {
+        var call = IdentityV1.GetRecoveryCodesRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        let found = try await identity.getRecoveryCodes(call, options: user.caller.callOptions())
+        var response = AppV1.GetRecoveryCodesResponse()
+        response.remaining = found.remaining
+        if found.createdAtMs != 0 { response.createdAt = .init(milliseconds: found.createdAtMs) }
+        return response
+    }
+}

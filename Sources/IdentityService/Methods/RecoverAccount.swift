@@ -1,0 +1,35 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+import WebAuthn
+
+extension IdentityMethods {
+    /// Adds a passkey to the account that a recovery code is of, and uses the code up.
+    func recoverAccount(
+        _ request: IdentityV1.RecoverAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RecoverAccountResponse {
+        // The same code with the same credential is used once.
+        try await context.answer(mayBeRepeated: true) {
+            guard let party = passkeys?.relyingParty else { throw IdentityError.passkey(.notEnabled) }
+            let name = request.name.isEmpty ? nil : try PasskeyName.check(request.name)
+            let (code, account) = try await recovering(request.code, context)
+            let handle = try await store.passkeyHandle(of: account.userID, deadline: context.deadline)
+            let passkey = try await store.addPasskey(
+                newPasskey(request.credential, for: .recovery(code, handle: handle), by: party),
+                id: identifiers.make(PasskeyID.self),
+                name: name,
+                for: party.id,
+                under: handle,
+                by: .recoveryCode(code, account.userID),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = IdentityV1.RecoverAccountResponse()
+            response.passkey = IdentityV1.Passkey(passkey)
+            return response
+        }
+    }
+}
