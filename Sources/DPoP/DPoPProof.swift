@@ -36,5 +36,13 @@ public struct ProofFingerprint: Sendable, Hashable {
         low = (try? reader.integer(UInt64.self)) ?? 0
     }
 
+    /// The bytes, for tests.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(integer: high)
+        bytes.append(integer: low)
+        return bytes
+    }
+
     private struct TooShort: Error {}
 }

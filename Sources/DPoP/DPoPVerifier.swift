@@ -5,8 +5,8 @@ import JOSE
 ///
 /// Two of the section's checks are the caller's: that there is one `DPoP` header (1), and that the proof is new, by ``SeenProofs``.
 ///
-/// **Time.** A proof with a good nonce was made after the nonce was, so the nonce alone says when, and `iat` is not compared: a client's clock
-/// may be wrong. A proof without one, where none is required, goes by its `iat`. A nonce that isn't good is never ignored.
+/// **Time.** A proof with a good nonce was made after the nonce was, so the nonce alone says when, and `iat` is not compared: the clock of
+/// a client may be wrong. A proof without one, where none is required, goes by its `iat`. A nonce that isn't good is never ignored.
 ///
 /// Immutable; threads may use it concurrently.
 public struct DPoPVerifier: Sendable {

@@ -1,19 +1,20 @@
 import JOSE
-import Synchronization
 
 /// The proofs that one process has accepted lately: so that each is accepted once (RFC 9449 section 11.1).
 ///
 /// Only verified proofs get in, so each costs its sender a signature, and us a verification first. The memory is bounded and fails
 /// closed: where there is no room, a proof is not accepted. Two bounds keep a client from taking the room of others: each key has a
-/// share, and each key has its place in one shard, which nobody outside can predict. A client with many keys is left: keys cost nothing
-/// where no token is bound to them. So requests that need no bound token have a memory of their own, behind a limit of requests per
-/// address: then a flood of new keys takes no room from clients with a session.
+/// share, and each key has its place in one shard, which nobody outside can predict.
 ///
-/// Entries aren't expired one by one. A shard has two generations of ``lifetimeSeconds`` each, and forgets the older one when the newer one
-/// has ended. Any thread: a call holds one shard's lock for a few look-ups.
+/// A client with many keys is left, and keys cost nothing where no token is bound to them. So requests that present no bound token have
+/// a memory of their own, behind a limit of requests per address: a flood of new keys then takes no room from clients with a session.
+/// That is safe, because a proof is good for one URI and so always meets the same memory.
+///
+/// Entries aren't expired one by one. A shard has two generations of ``lifetimeSeconds`` each, and forgets the older one when the newer
+/// one has ended. Any thread: a call holds one shard's lock for a few look-ups.
 public final class SeenProofs: Sendable {
-    /// For how long a proof is remembered at least, in seconds; at most twice as long. A proof is good for less: for
-    /// ``DPoPNonces/lifetimeSeconds`` and the window before by its nonce, or for ``DPoPVerifier/proofSecondsMax`` and the skew by its `iat`.
+    /// For how long a proof is remembered at least, in seconds; at most twice as long. A proof is good for no longer: by its nonce for
+    /// ``DPoPNonces/lifetimeSeconds`` and a window before, or by its `iat` for ``DPoPVerifier/proofSecondsMax`` and the skew.
     public static let lifetimeSeconds: Int64 = 120
     /// The number of shards.
     public static let shardCount = 32

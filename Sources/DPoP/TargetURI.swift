@@ -1,6 +1,6 @@
 /// The URI of a request without query and fragment, in the one spelling of RFC 3986 sections 6.2.2 and 6.2.3 (RFC 9449 section 4.3):
-/// scheme and host in lower case, the port always there, `%` only where it is needed and with upper-case digits, no dot segments, and
-/// `/` for no path.
+/// scheme and host in lower case, no port that is the default, `%` only where it is needed and with upper-case digits, no dot segments,
+/// and `/` for no path.
 ///
 /// Only `http` and `https`. What RFC 3986 doesn't allow has no value here, nor have user names and hosts with `%`.
 public struct TargetURI: Sendable, Hashable, CustomStringConvertible {
@@ -23,7 +23,7 @@ public struct TargetURI: Sendable, Hashable, CustomStringConvertible {
         guard let host = TargetAuthority(authority, defaultPort: defaultPort),
             let path = TargetPath.normalized(bytes[authority.endIndex...])
         else { return nil }
-        origin = "\(scheme)://\(host.name):\(host.port)"
+        origin = "\(scheme)://\(host.name)" + (host.port == defaultPort ? "" : ":\(host.port)")
         self.path = path
     }
 
