@@ -30,16 +30,19 @@ extension SeenProofs {
     private struct Generation: Sendable {
         var proofs: Set<ProofFingerprint>
         /// How many of them each key has.
-        var countsByKey: [Int: Int] = [:]
+        var countsByKey: [Int: Int]
 
-        /// An empty one with room for as many as are expected: a set that grows is copied under the lock.
-        init(expectedCount: Int) { proofs = Set(minimumCapacity: expectedCount) }
+        /// An empty one with room for as many as the last one had: a set that grows is copied under the lock.
+        init(after last: Generation? = nil) {
+            proofs = Set(minimumCapacity: last?.proofs.count ?? 0)
+            countsByKey = Dictionary(minimumCapacity: last?.countsByKey.count ?? 0)
+        }
     }
 
     /// The last two spans. A proof of the newer one stays until the span after it has ended: for a lifetime at least.
     private struct Generations: Sendable {
-        var newer = Generation(expectedCount: 0)
-        var older = Generation(expectedCount: 0)
+        var newer = Generation()
+        var older = Generation()
         /// When the newer one began; nil before the first proof.
         private var startSeconds: Int64?
 
@@ -55,8 +58,8 @@ extension SeenProofs {
             guard seconds > start, elapsed >= lifetime else { return [] }
             let isLapsed = elapsed >= 2 * lifetime
             let forgotten = isLapsed ? [older, newer] : [older]
-            older = isLapsed ? Generation(expectedCount: 0) : newer
-            newer = Generation(expectedCount: older.proofs.count)
+            older = isLapsed ? Generation() : newer
+            newer = Generation(after: older)
             startSeconds = seconds
             return forgotten
         }

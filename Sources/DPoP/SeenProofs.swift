@@ -6,9 +6,9 @@ import JOSE
 /// closed: where there is no room, a proof is not accepted. Two bounds keep a client from taking the room of others: each key has a
 /// share, and each key has its place in one shard, which nobody outside can predict.
 ///
-/// A client with many keys is left, and keys cost nothing where no token is bound to them. So requests that present no bound token have
-/// a memory of their own, behind a limit of requests per address: a flood of new keys then takes no room from clients with a session.
-/// That is safe, because a proof is good for one URI and so always meets the same memory.
+/// A client with many keys is left, and keys cost nothing where no token is bound to them. So the URIs that need no bound token have a
+/// memory of their own, behind a limit of requests per address: a flood of new keys then takes no room from clients with a session.
+/// That is safe as long as the URI alone decides which memory is asked, since a proof is good for one URI.
 ///
 /// Entries aren't expired one by one. A shard has two generations of ``lifetimeSeconds`` each, and forgets the older one when the newer
 /// one has ended. Any thread: a call holds one shard's lock for a few look-ups.
@@ -19,7 +19,7 @@ public final class SeenProofs: Sendable {
     /// The number of shards.
     public static let shardCount = 32
     /// The maximum of proofs in memory, unless the caller sets another. Half of them may come within ``lifetimeSeconds``: 4,369 in a second.
-    /// At the most they take some 64 MB, once they are there.
+    /// At the most they take some 70 MB, once they are there.
     public static let proofsMaxDefault = 1 << 20
     /// The maximum of proofs of one key within ``lifetimeSeconds``, unless the caller sets another: 8 in a second.
     public static let proofsOfKeyMaxDefault = 1024
