@@ -72,6 +72,17 @@ struct RefusalTests {
         #expect(throws: error) { try Self.verify(text) }
     }
 
+    /// The base point of P-384 (FIPS 186-4, D.1.2.4), which is a key that JOSE reads.
+    @Test func `A key of another curve is refused before its signature`() throws {
+        let jwk: JSONObject = [
+            "kty": "EC", "crv": "P-384", "x": "qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",
+            "y": "NhfeSpYmLG9dnpi_kpLcKfj0Hb0omhR86doxE7XwuMAKYLHOHX6BnXpDHXyQ6g5f",
+        ]
+        #expect(try VerificationKey(jwk: jwk).type == .p384)
+        let text = try Example.proof(header: ["jwk": .object(jwk)])
+        #expect(throws: DPoPError.badKey) { try Self.verify(text) }
+    }
+
     @Test func `A key may say that it is for signatures of this algorithm`() throws {
         let jwk = Self.jwk(["alg": "ES256", "use": "sig", "key_ops": ["verify"], "ext": true, "kid": "a"])
         #expect(try Self.verify(Example.proof(header: ["jwk": jwk])).thumbprint.text == Example.key.keyID)
