@@ -2,8 +2,8 @@ import JOSE
 
 /// The algorithms of proofs.
 ///
-/// RSA is not among them: the client chooses the key, and a key of 8192 bits makes one verification cost as much as some twenty with
-/// ES256. All platforms have ES256.
+/// RSA is not among them: the client chooses the key, and a verification with 7680 bits and the usual exponent already takes more than
+/// three times as long as one with ES256 (openssl speed: 256 against 75 microseconds). All platforms have ES256.
 public enum DPoPAlgorithm: Sendable, Hashable, CaseIterable {
     /// ECDSA on P-256 with SHA-256.
     case es256
