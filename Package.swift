@@ -211,6 +211,7 @@ let package = Package(
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("WebAuthn", ["Bytes", "JOSE"]),
+        library("DPoP", ["Bytes", "JOSE"]),
         library("SessionVerifier", ["API", "JOSE", "RPC", lifecycle]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
@@ -474,6 +475,12 @@ let package = Package(
         tests(
             "WebAuthnTests",
             ["COpenSSL", "JOSE", "TestWaits", "WebAuthn"],
+            exclude: ["oracle.py"],
+            resources: [.copy("vectors.json")]
+        ),
+        tests(
+            "DPoPTests",
+            ["DPoP", "JOSE", "TestWaits"],
             exclude: ["oracle.py"],
             resources: [.copy("vectors.json")]
         ),

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A public key for Ed25519 (RFC 8032), which verifies signatures of passkeys.
+/// A public key for Ed25519 (RFC 8032), which verifies signatures of passkeys and of DPoP proofs.
 ///
 /// It is a type of its own, beside ``VerificationKey``, because tokens are not signed with it: ``SignatureAlgorithm`` has no name
-/// for it, so no `alg` of a header, a key set or a configuration leads here.
+/// for it, so no `alg` of a token's header, a key set or a configuration leads here.
 ///
 /// `@unchecked Sendable`: the pointer is set once, and libcrypto lets several threads use a constant key concurrently.
 public final class Ed25519Key: @unchecked Sendable {
@@ -12,6 +12,8 @@ public final class Ed25519Key: @unchecked Sendable {
     /// Bytes in a signature.
     public static let signatureByteCount = 64
 
+    /// The key as it was read, the one encoding of its point.
+    let bytes: [UInt8]
     private let pointer: OpaquePointer
 
     /// Reads a key of 32 bytes, the encoding of a point (RFC 8032 section 5.1.2).
@@ -24,6 +26,7 @@ public final class Ed25519Key: @unchecked Sendable {
             throw .failure("build a public key")
         }
         self.pointer = pointer
+        self.bytes = bytes
     }
 
     deinit {

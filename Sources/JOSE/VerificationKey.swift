@@ -105,9 +105,7 @@ public final class VerificationKey: Sendable {
     public var requiredJWKMembers: JSONObject { parameters }
 
     /// The RFC 7638 thumbprint with SHA-256, base64url; we use it as `kid`.
-    public var thumbprint: String {
-        Base64URL.encode(SHA256.hash(parameters.serialized()))
-    }
+    public var thumbprint: String { jwkThumbprint.text }
 
     private static func requiredParameters(of handle: KeyHandle) throws(KeyError) -> JSONObject {
         guard let byteCount = handle.type.coordinateByteCount, let curve = handle.type.curveName else {

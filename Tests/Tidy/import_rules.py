@@ -15,6 +15,7 @@ ALLOWED = {
     "Connect": {"HTTP", "RPC", "RPCTransport"},
     "Console": {"API", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "Deployment": {"Backup", "Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
+    "DPoP": {"Bytes", "JOSE"},
     "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
@@ -64,6 +65,7 @@ _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchroniza
 PURE = {
     "Bytes": set(),
     "Certificates": _SYSTEM,
+    "DPoP": {"Synchronization"},
     "HTTP": _SYSTEM | {"HTTPTypes"},
     "IdentityDomain": _SYSTEM,
     "Images": _SYSTEM,
