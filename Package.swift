@@ -478,6 +478,12 @@ let package = Package(
             exclude: ["oracle.py"],
             resources: [.copy("vectors.json")]
         ),
+        tests(
+            "AppAttestationTests",
+            ["AppAttestation", "Certificates", "JOSE", "TestWaits"],
+            exclude: ["apple_oracle.py", "oracle.py", "play_oracle.py"],
+            resources: [.copy("vectors.json")]
+        ),
         tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", "TestWaits", protobuf]),
         tests(
             "CertificatesTests",

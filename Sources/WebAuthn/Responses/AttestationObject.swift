@@ -19,7 +19,9 @@ struct AttestationObject: Sendable {
     }
 
     private static func isStatement(_ statement: CBORValue, format: String) -> Bool {
-        guard let map = statement.map else { return statement.isArray && format.utf8.elementsEqual("compound".utf8) }
+        guard let map = statement.map else {
+            return statement.array != nil && format.utf8.elementsEqual("compound".utf8)
+        }
         return map.hasOnlyTextKeys && (map.entries.isEmpty || !format.utf8.elementsEqual("none".utf8))
     }
 }

@@ -1,0 +1,2 @@
+def vectors():
+    return {}
