@@ -474,9 +474,12 @@ let package = Package(
         tests("JOSETests", ["JOSE"]),
         tests(
             "WebAuthnTests",
-            ["COpenSSL", "JOSE", "TestWaits", "WebAuthn"],
-            exclude: ["oracle.py"],
-            resources: [.copy("vectors.json")]
+            ["COpenSSL", "Certificates", "JOSE", "TestWaits", "WebAuthn"],
+            exclude: [
+                "attestation_metadata.py", "attestation_oracle.py", "attestation_statements.py", "attestation_tpm.py",
+                "oracle.py",
+            ],
+            resources: [.copy("attestation-vectors.json"), .copy("vectors.json")]
         ),
         tests(
             "AppAttestationTests",

@@ -32,6 +32,8 @@ public struct DERTag: Sendable, Hashable {
     public static let integer = DERTag(class: 0, isConstructed: false, number: 2)
     /// OCTET STRING.
     public static let octetString = DERTag(class: 0, isConstructed: false, number: 4)
+    /// OBJECT IDENTIFIER.
+    public static let objectIdentifier = DERTag(class: 0, isConstructed: false, number: 6)
     /// ENUMERATED.
     public static let enumerated = DERTag(class: 0, isConstructed: false, number: 10)
     /// SEQUENCE.

@@ -35,14 +35,25 @@ extension Certificate {
 
     /// The extension with this object identifier, such as `1.2.840.113635.100.8.2`; nil if there is none, or more than one.
     public func `extension`(_ identifier: String) -> Extension? {
-        defer { ERR_clear_error() }
-        guard let object = OBJ_txt2obj(identifier, 1) else { return nil }
-        defer { ASN1_OBJECT_free(object) }
-        let index = X509_get_ext_by_OBJ(pointer, object, -1)
-        guard index >= 0, X509_get_ext_by_OBJ(pointer, object, index) < 0, let found = X509_get_ext(pointer, index),
+        let indices = indices(of: identifier)
+        guard indices.count == 1, let found = X509_get_ext(pointer, indices[0]),
             let octets = X509_EXTENSION_get_data(found), let value = Self.bytes(octets)
         else { return nil }
         return Extension(isCritical: X509_EXTENSION_get_critical(found) == 1, value: value)
+    }
+
+    /// Whether there is an extension with this object identifier, or more than one.
+    public func has(_ identifier: String) -> Bool { !indices(of: identifier).isEmpty }
+
+    /// Whether the subject has no attribute: then the alternative names say whose certificate it is (RFC 5280 section 4.2.1.6).
+    public var isSubjectEmpty: Bool {
+        X509_get_subject_name(pointer).map { X509_NAME_entry_count($0) == 0 } ?? true
+    }
+
+    /// Whether its basic constraints say that it may not sign certificates. Without them it may not either, but doesn't say so.
+    public var isEndEntity: Bool {
+        let flags = X509_get_extension_flags(pointer)
+        return flags & UInt32(EXFLAG_BCONS) != 0 && flags & UInt32(EXFLAG_CA) == 0
     }
 
     /// The value of an attribute of the subject; nil if it is missing, repeated, empty or too long.
@@ -59,6 +70,17 @@ extension Certificate {
         defer { vestibule_openssl_free(output) }
         guard 1...Self.attributeBytesMax ~= count else { return nil }
         return String(validating: UnsafeBufferPointer(start: output, count: count), as: UTF8.self)
+    }
+
+    /// Where the first two extensions with this object identifier are.
+    private func indices(of identifier: String) -> [Int32] {
+        defer { ERR_clear_error() }
+        guard let object = OBJ_txt2obj(identifier, 1) else { return [] }
+        defer { ASN1_OBJECT_free(object) }
+        let first = X509_get_ext_by_OBJ(pointer, object, -1)
+        guard first >= 0 else { return [] }
+        let second = X509_get_ext_by_OBJ(pointer, object, first)
+        return second < 0 ? [first] : [first, second]
     }
 
     private static func bytes(_ string: UnsafePointer<ASN1_OCTET_STRING>) -> [UInt8]? {

@@ -61,7 +61,7 @@ def certify(
     `basic` is "right", "missing" or "not critical"; `signs` overrides whether the key usage has keyCertSign; `extensions` are (object
     identifier, value, critical).
     """
-    key, subject = key or elliptic(label), subject or name(label)
+    key, subject = key or elliptic(label), subject if subject is not None else name(label)
     issuer_key, issuer_name = (issuer.key, issuer.subject) if issuer else (key, subject)
     builder = (
         x509.CertificateBuilder().subject_name(subject).issuer_name(issuer_name).public_key(key.public_key())

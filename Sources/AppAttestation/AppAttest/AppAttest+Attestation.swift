@@ -1,4 +1,3 @@
-import Bytes
 import Certificates
 import JOSE
 import WebAuthn
@@ -16,9 +15,6 @@ public struct AttestedAppKey: Sendable, Hashable {
 }
 
 extension AppAttest {
-    /// The extension with the nonce.
-    private static let nonceIdentifier = "1.2.840.113635.100.8.2"
-
     /// Verifies an attestation object, by the steps of Apple's "Verify the attestation", and returns the key to store.
     ///
     /// The rest is the caller's: that the challenge in the client data was made for this, is used once and not too late.
@@ -52,9 +48,7 @@ extension AppAttest {
         // Steps 2 to 4.
         let leaf = parts.chain[0]
         let nonce = SHA256.hash(Array(parts.authenticatorData) + clientDataHash)
-        guard let value = leaf.extension(Self.nonceIdentifier)?.value, let certified = Self.nonce(value),
-            ConstantTime.areEqual(certified, nonce)
-        else { throw .wrongNonce }
+        guard let certified = AppleNonce.of(leaf), ConstantTime.areEqual(certified, nonce) else { throw .wrongNonce }
         // Step 5.
         guard let key = try? VerificationKey(publicKeyInfo: leaf.publicKeyInfo), key.type == .p256,
             let point = key.uncompressedPoint
@@ -93,21 +87,6 @@ extension AppAttest {
         }
         guard !chain.isEmpty else { throw .untrusted(.empty) }
         return (chain, Array(receipt), authenticatorData)
-    }
-
-    /// The nonce: SEQUENCE { [1] EXPLICIT OCTET STRING }, and nothing else.
-    private static func nonce(_ value: [UInt8]) -> [UInt8]? {
-        func read() throws(DERError) -> [UInt8] {
-            var reader = DERReader(value)
-            var sequence = try reader.elements(.sequence)
-            try reader.finish()
-            var tagged = try sequence.elements(.explicit(1))
-            try sequence.finish()
-            let nonce = try tagged.content(.octetString)
-            try tagged.finish()
-            return Array(nonce)
-        }
-        return try? read()
     }
 
     /// The point of a COSE_Key for ES256 (RFC 9053 section 7.1.1), uncompressed.
