@@ -45,7 +45,7 @@ struct AttestationTests {
                 accepted[attestation.format, default: 0] += 1
             }
         }
-        #expect(accepted == [.packed: 6, .fidoU2F: 1, .apple: 1, .androidKey: 2, .tpm: 4])
+        #expect(accepted == [.packed: 6, .fidoU2F: 1, .apple: 1, .androidKey: 2, .tpm: 5])
         #expect(rejected == Set(Self.errors.keys).union(["untrusted"]))
     }
 

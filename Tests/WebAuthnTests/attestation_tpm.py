@@ -3,7 +3,8 @@
 import hashlib
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from attestation_statements import CLIENT, PASSKEY, data, sign, tlv
 from made_certificates import certify, derived, elliptic
@@ -41,9 +42,15 @@ def purposes(*values):
     return tlv(b"\x30", *[tlv(b"\x06", value) for value in values])
 
 
+def made(key, alg, message, sha1):
+    if alg == -65535 and sha1 and isinstance(key, rsa.RSAPrivateKey):
+        return key.sign(message, padding.PKCS1v15(), hashes.SHA1())
+    return sign(key, message)
+
+
 def add_all(root, add):
     def of(what, error=None, passkey=RSA, area=None, magic=b"\xff\x54\x43\x47", kind=b"\x80\x17", nonce=None, certified_name=None,
-           behind=b"", alg=-7, version="2.0", subject=None, extensions=None, signature=None, issuer=root, key=None, **options):
+           behind=b"", alg=-7, version="2.0", subject=None, extensions=None, signature=None, issuer=root, key=None, sha1=True, **options):
         auth = data("tpm", passkey)
         area = area if area is not None else public_area(passkey.private)
         nonce = nonce if nonce is not None else sha256(auth + CLIENT.hash)
@@ -56,7 +63,7 @@ def add_all(root, add):
             "aik", issuer, key=key or elliptic("aik"), subject=subject if subject is not None else x509.Name([]),
             extensions=extensions, **options)
         statement = {
-            "ver": version, "alg": alg, "x5c": [leaf.der], "sig": signature or sign(leaf.key, info), "certInfo": info, "pubArea": area}
+            "ver": version, "alg": alg, "x5c": [leaf.der], "sig": signature or made(leaf.key, alg, info, sha1), "certInfo": info, "pubArea": area}
         add(f"tpm: {what}", "tpm", auth, statement, error, "A computer" if error is None else None)
 
     of("good")
@@ -74,7 +81,14 @@ def add_all(root, add):
     of("a name by SHA-1", "unsupportedAlgorithm", area=public_area(RSA.private, 0x0004))
     of("another signature", "badSignature", signature=sign(elliptic("another passkey"), b""))
     of("another algorithm", "unsupportedAlgorithm", alg=-257)
-    of("SHA-1", "unsupportedAlgorithm", alg=-65535, key=RSA.private)
+    # By SHA-1, as most TPMs of Windows sign.
+    digest = hashlib.sha1(data("tpm", RSA) + CLIENT.hash).digest()
+    of("SHA-1", alg=-65535, key=RSA.private, nonce=digest)
+    of("SHA-1 and another nonce", "wrongNonce", alg=-65535, key=RSA.private)
+    of("SHA-1 on a curve", "badSignature", alg=-65535, nonce=digest)
+    of("SHA-1 and another signature", "badSignature", alg=-65535, key=RSA.private, nonce=digest, signature=sign(RSA.private, b""))
+    of("SHA-256 in place of SHA-1", "badSignature", alg=-65535, key=RSA.private, nonce=digest, sha1=False)
+    of("an algorithm of no TPM", "unsupportedAlgorithm", alg=-258, key=RSA.private)
     of("another version", "malformed", version="1.2")
     of("a subject", "wrongCertificate", subject=x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "A TPM")]))
     of("no alternative name", "wrongCertificate", extensions=[(PURPOSES, purposes(AIK), False)])

@@ -11,6 +11,9 @@ enum TPMStatement {
     /// The maximum of parts of an alternative name.
     private static let namesMax = 16
 
+    /// COSE's number of RSASSA-PKCS1-v1_5 with SHA-1, which most TPMs of Windows sign with.
+    private static let rs1: Int64 = -65_535
+
     static func verify(_ statement: CBORMap, _ claims: AttestationClaims) throws(AttestationError) -> [Certificate] {
         guard statement["ver"]?.text?.utf8.elementsEqual("2.0".utf8) == true, statement["ecdaaKeyId"] == nil else {
             throw .malformed
@@ -18,9 +21,18 @@ enum TPMStatement {
         let (algorithm, path) = (try statement.algorithm(), try statement.certificates())
         let signed = try statement.attestationBytes("certInfo")
         let publicArea = try statement.attestationBytes("pubArea")
-        // Those with SHA-256: the nonce is hashed with the algorithm's digest.
-        guard [-7, -37, -257].contains(algorithm) else { throw .unsupportedAlgorithm }
-        try path[0].verify(statement.attestationBytes("sig"), of: signed, algorithm: algorithm)
+        let signature = try statement.attestationBytes("sig")
+        // The nonce is hashed with the algorithm's digest.
+        let nonce: [UInt8]
+        switch algorithm {
+        case rs1:
+            guard path[0].verifiesWithSHA1(signature, of: signed) else { throw .badSignature }
+            nonce = Certificate.sha1(of: claims.signed)
+        case -7, -37, -257:
+            try path[0].verify(signature, of: signed, algorithm: algorithm)
+            nonce = SHA256.hash(claims.signed)
+        default: throw .unsupportedAlgorithm
+        }
         let (certified, key): (TPMCertified, VerificationKey)
         do {
             certified = try TPMCertified(parsing: signed)
@@ -31,7 +43,7 @@ enum TPMStatement {
         guard claims.key.isSame(as: key), certified.name.elementsEqual(TPMPublicArea.name(of: publicArea)) else {
             throw .keysDiffer
         }
-        guard ConstantTime.areEqual(certified.nonce, SHA256.hash(claims.signed)) else { throw .wrongNonce }
+        guard ConstantTime.areEqual(certified.nonce, nonce) else { throw .wrongNonce }
         guard isOfTPM(path[0]), path[0].isOfModel(claims.credential.aaguid) else { throw .wrongCertificate }
         return path
     }
