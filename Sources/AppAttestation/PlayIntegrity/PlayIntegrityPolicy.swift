@@ -4,7 +4,8 @@ import JOSE
 public enum PlayIntegrityRequest: Sendable, Hashable {
     /// A classic request: the bytes whose base64url the app set as nonce.
     case nonce([UInt8])
-    /// A standard request: the text that the app set as request hash.
+    /// A standard request: the text that the app set as request hash. Google describes keys of the operator's own for classic requests
+    /// only: whether it encrypts tokens of standard requests for them, is for the operator to try.
     case requestHash(String)
 }
 
