@@ -41,8 +41,8 @@ public struct TrustAnchors: Sendable {
     /// Verifies a chain by RFC 5280 section 6: signatures, validity, basic constraints, key usage and path lengths, and that every
     /// critical extension is known.
     ///
-    /// Keys and signatures weaker than 112 bits are rejected, SHA-1 among them. Every certificate above the first says itself that it is
-    /// an authority. libcrypto's `X509_V_FLAG_X509_STRICT` is not set: it demands an authority key identifier of every certificate,
+    /// Keys and signatures weaker than 112 bits are rejected, SHA-1 among them. Every certificate between the first and the anchor says
+    /// itself that it is an authority; of the anchor, the configuration says so. libcrypto's `X509_V_FLAG_X509_STRICT` is not set: it demands an authority key identifier of every certificate,
     /// and those that Apple makes for App Attest have none.
     ///
     /// - Parameters:
@@ -82,20 +82,10 @@ public struct TrustAnchors: Sendable {
             let words = X509_verify_cert_error_string(Int(X509_STORE_CTX_get_error(context)))
             throw .untrusted(reason: words.map { String(cString: $0) } ?? "unknown")
         }
-        guard Self.areAuthorities(context) else { throw .untrusted(reason: "invalid CA certificate") }
     }
 
     /// OpenSSL's level for 112 bits: RSA of 2048 bits, SHA-224.
     private static let securityLevel: Int32 = 2
-
-    /// Whether every certificate above the first of the verified chain says that it is an authority. libcrypto guesses of some that
-    /// don't, such as those of version 1.
-    private static func areAuthorities(_ context: OpaquePointer) -> Bool {
-        guard let chain = X509_STORE_CTX_get0_chain(context) else { return false }
-        return (1..<max(1, OPENSSL_sk_num(chain))).allSatisfy { index in
-            OPENSSL_sk_value(chain, index).map { X509_check_ca(OpaquePointer($0)) == 1 } ?? false
-        }
-    }
 }
 
 extension ChainError {

@@ -50,7 +50,7 @@ struct TrustAnchorsTests {
                 #expect(throws: Never.self, "\(name)") { try Self.verify(vector) }
             }
         }
-        #expect((accepted, rejected) == (9, 20))
+        #expect((accepted, rejected) == (10, 20))
     }
 
     @Test func `A chain without certificates, and one that is too long, are rejected`() throws {

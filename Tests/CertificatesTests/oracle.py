@@ -53,6 +53,9 @@ def chains():
     add("P-384", [certify("wide", between, key=elliptic("wide", ec.SECP384R1())), between])
     add("several anchors", [leaf, between], (certify("other root", authority=True), root))
 
+    quiet = certify("quiet root", authority=True, basic="missing")
+    add("a root without basic constraints", [certify("under the quiet root", quiet)], (quiet,))
+
     local = "unable to get local issuer certificate"
     add("another root", [leaf, between], (certify("other root", authority=True),), local)
     add("another root of the same name", [leaf, between], (
