@@ -210,10 +210,11 @@ let package = Package(
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
-        library("WebAuthn", ["Bytes", "JOSE"]),
+        library("WebAuthn", ["Bytes", "Certificates", "JOSE"]),
         library("DPoP", ["Bytes", "JOSE"]),
         library("SessionVerifier", ["API", "JOSE", "RPC", lifecycle]),
         library("Certificates", ["COpenSSL"]),
+        library("AppAttestation", ["Bytes", "Certificates", "JOSE", "WebAuthn"]),
         library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
         library("WebPages", ["HTTPJSON", "JOSE", httpTypes], embeds: "Files"),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
@@ -474,8 +475,17 @@ let package = Package(
         tests("JOSETests", ["JOSE"]),
         tests(
             "WebAuthnTests",
-            ["COpenSSL", "JOSE", "TestWaits", "WebAuthn"],
-            exclude: ["oracle.py"],
+            ["COpenSSL", "Certificates", "JOSE", "TestWaits", "WebAuthn"],
+            exclude: [
+                "attestation_metadata.py", "attestation_oracle.py", "attestation_statements.py", "attestation_tpm.py",
+                "oracle.py",
+            ],
+            resources: [.copy("attestation-vectors.json"), .copy("vectors.json")]
+        ),
+        tests(
+            "AppAttestationTests",
+            ["AppAttestation", "Certificates", "JOSE", "TestWaits"],
+            exclude: ["apple_oracle.py", "oracle.py", "play_oracle.py"],
             resources: [.copy("vectors.json")]
         ),
         tests(
@@ -485,7 +495,12 @@ let package = Package(
             resources: [.copy("vectors.json")]
         ),
         tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", "TestWaits", protobuf]),
-        tests("CertificatesTests", ["Certificates", "JOSE"]),
+        tests(
+            "CertificatesTests",
+            ["Certificates", "JOSE"],
+            exclude: ["made_certificates.py", "oracle.py"],
+            resources: [.copy("vectors.json")]
+        ),
         tests("BytesTests", ["Bytes"]),
         tests(
             "DecoderFuzzTests",

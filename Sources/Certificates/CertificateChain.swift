@@ -74,8 +74,8 @@ public struct CertificateChain: Sendable {
         return String(cString: words)
     }
 
-    /// The certificates of a PEM text, each as a text of its own.
-    private static func blocks(_ pem: [UInt8]) -> [[UInt8]] {
+    /// The certificates of a PEM text, each as a text of its own; at most ``certificatesMax``.
+    static func blocks(_ pem: [UInt8]) -> [[UInt8]] {
         let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
         var blocks: [[UInt8]] = []
         var lines: [Substring]?

@@ -34,6 +34,9 @@ public enum WebAuthnError: Error, Sendable, Hashable {
     /// The signature is not the key's over this authenticator data and this client data.
     case badSignature
 
+    /// The policy asks for a trusted authenticator, and this one is not proven to be.
+    case attestation(AttestationError)
+
     /// A part of a response.
     public enum Part: Sendable, Hashable, CaseIterable {
         /// The JSON text as a whole, or its own members.

@@ -9,6 +9,7 @@ _SERVICE = {
 ALLOWED = {
     "AccountImport": {"COpenSSL", "JOSE", "Models"},
     "API": {"RPC"},
+    "AppAttestation": {"Bytes", "Certificates", "JOSE", "WebAuthn"},
     "Backup": {"COpenSSL", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "Bytes": set(),
     "Certificates": {"COpenSSL"},
@@ -46,7 +47,7 @@ ALLOWED = {
     "ServiceKit": {"API", "Bytes", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
     "ServiceModels": {"API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore"},
     "ServiceStore": {"API", "Postgres", "RPC", "RPCTransport", "ServiceKit"},
-    "WebAuthn": {"Bytes", "JOSE"},
+    "WebAuthn": {"Bytes", "Certificates", "JOSE"},
     "WebPages": {"HTTPJSON", "JOSE"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
     "Executables/identity": {"AccountImport", "IdentityService", "ServiceCommands", "ServiceKit"},
@@ -63,6 +64,7 @@ OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}
 # Modules without I/O: what they may import of others is listed too.
 PURE = {
+    "AppAttestation": set(),
     "Bytes": set(),
     "Certificates": _SYSTEM,
     "DPoP": {"Synchronization"},

@@ -1,7 +1,7 @@
 import Bytes
 
 /// Why bytes were rejected as CBOR.
-enum CBORError: Error, Sendable, Hashable {
+package enum CBORError: Error, Sendable, Hashable {
     /// The bytes end inside an item, or an item claims to be longer than they are.
     case truncated
     /// Bytes follow the item.
@@ -26,22 +26,22 @@ enum CBORError: Error, Sendable, Hashable {
 /// a map's keys is not checked: it carries no meaning, and authenticators in the field break it.
 ///
 /// Every length is compared with what is left before anything is allocated for it, and recursion ends at ``depthMax``.
-struct CBORReader {
+package struct CBORReader {
     /// The maximum depth of nested arrays and maps, CTAP's.
-    static let depthMax = 4
+    package static let depthMax = 4
     /// The maximum of items, keys and values included. A statement of a TPM has some twenty.
-    static let itemsMax = 512
+    package static let itemsMax = 512
 
     private var reader: ByteReader<CBORError>
     private var itemCount = 0
 
     /// Reads `bytes`.
-    init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         reader = ByteReader(bytes, truncated: .truncated)
     }
 
     /// The item that all of `bytes` are.
-    static func whole(_ bytes: ArraySlice<UInt8>) throws(CBORError) -> CBORValue {
+    package static func whole(_ bytes: ArraySlice<UInt8>) throws(CBORError) -> CBORValue {
         var reader = CBORReader(bytes)
         let value = try reader.value()
         guard reader.reader.isAtEnd else { throw .trailing }
@@ -49,10 +49,10 @@ struct CBORReader {
     }
 
     /// The index of the first byte behind the items that were read.
-    var position: Int { reader.position }
+    package var position: Int { reader.position }
 
     /// Reads the next item.
-    mutating func value() throws(CBORError) -> CBORValue { try value(depth: 0) }
+    package mutating func value() throws(CBORError) -> CBORValue { try value(depth: 0) }
 
     /// Reads an item inside of `depth` arrays and maps.
     private mutating func value(depth: Int) throws(CBORError) -> CBORValue {

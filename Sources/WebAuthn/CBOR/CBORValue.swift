@@ -1,5 +1,5 @@
 /// A CBOR item (RFC 8949) of the kinds that WebAuthn needs.
-enum CBORValue: Sendable, Equatable {
+package enum CBORValue: Sendable, Equatable {
     /// An integer from 0.
     case unsigned(UInt64)
     /// A negative integer: −1 minus this number.
@@ -18,7 +18,7 @@ enum CBORValue: Sendable, Equatable {
     case null
 
     /// The integer, if it is one that fits.
-    var integer: Int64? {
+    package var integer: Int64? {
         switch self {
         case .unsigned(let number): Int64(exactly: number)
         case .negative(let number): Int64(exactly: number).map { -1 - $0 }
@@ -27,47 +27,47 @@ enum CBORValue: Sendable, Equatable {
     }
 
     /// The bytes, if it is a byte string.
-    var bytes: ArraySlice<UInt8>? {
+    package var bytes: ArraySlice<UInt8>? {
         if case .bytes(let value) = self { value } else { nil }
     }
 
     /// The text, if it is one.
-    var text: String? {
+    package var text: String? {
         if case .text(let value) = self { value } else { nil }
     }
 
     /// The map, if it is one.
-    var map: CBORMap? {
+    package var map: CBORMap? {
         if case .map(let value) = self { value } else { nil }
     }
 
-    /// Whether it is an array.
-    var isArray: Bool {
-        if case .array = self { true } else { false }
+    /// The elements, if it is an array.
+    package var array: [CBORValue]? {
+        if case .array(let value) = self { value } else { nil }
     }
 }
 
 /// A CBOR map: entries in order, each key once, and each key an integer or a text.
-struct CBORMap: Sendable, Equatable {
+package struct CBORMap: Sendable, Equatable {
     /// A key and its value.
-    struct Entry: Sendable, Equatable {
-        let key: CBORValue
-        let value: CBORValue
+    package struct Entry: Sendable, Equatable {
+        package let key: CBORValue
+        package let value: CBORValue
     }
 
     /// The entries in the order in which they were read.
-    let entries: [Entry]
+    package let entries: [Entry]
 
     /// The value at an integer key, or nil.
-    subscript(key: Int64) -> CBORValue? {
+    package subscript(key: Int64) -> CBORValue? {
         entries.first { $0.key.integer == key }?.value
     }
 
     /// The value at a text key of the same bytes, or nil: `String`'s own comparison takes different bytes for equal.
-    subscript(key: String) -> CBORValue? {
+    package subscript(key: String) -> CBORValue? {
         entries.first { $0.key.text.map { $0.utf8.elementsEqual(key.utf8) } == true }?.value
     }
 
     /// Whether every key is a text.
-    var hasOnlyTextKeys: Bool { entries.allSatisfy { $0.key.text != nil } }
+    package var hasOnlyTextKeys: Bool { entries.allSatisfy { $0.key.text != nil } }
 }

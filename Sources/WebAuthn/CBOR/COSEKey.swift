@@ -57,6 +57,19 @@ struct COSEKey: Sendable {
         }
     }
 
+    /// Whether it is the same key as one of a certificate.
+    func isSame(as other: VerificationKey) -> Bool {
+        switch key {
+        case .es256(let key), .rs256(let key): key.requiredJWKMembers == other.requiredJWKMembers
+        case .edDSA: false
+        }
+    }
+
+    /// The point of a key for ES256, uncompressed; nil for others.
+    var uncompressedPoint: [UInt8]? {
+        if case .es256(let key) = key { key.uncompressedPoint } else { nil }
+    }
+
     /// A point in full: `y` as a Boolean value, half of a compressed point, is rejected (WebAuthn section 5.8.5).
     private static func ellipticKey(_ map: CBORMap) throws(KeyError) -> VerificationKey {
         guard map[Label.type]?.integer == KeyType.ec2, map[Label.curve]?.integer == Curve.p256,

@@ -8,7 +8,7 @@ public struct NewPasskey: Sendable, Hashable {
     public let algorithm: PasskeyAlgorithm
     /// The authenticator's counter of signatures; 0 if it has none.
     public let signCount: UInt32
-    /// The authenticator's model, 16 bytes; zeros if it doesn't say. A claim, since no attestation is verified.
+    /// The authenticator's model, 16 bytes; zeros if it doesn't say. A claim of the client, unless there is an ``attestation``.
     public let aaguid: [UInt8]
     /// Whether the passkey may be copied to other devices (BE). It never changes.
     public let isBackupEligible: Bool
@@ -18,4 +18,6 @@ public struct NewPasskey: Sendable, Hashable {
     public let isUserVerified: Bool
     /// How the client reaches the authenticator: ``CredentialDescriptor/transports`` later.
     public let transports: [String]
+    /// What is proven of the authenticator; nil under ``AttestationPolicy/none``.
+    public internal(set) var attestation: VerifiedAttestation?
 }

@@ -2,19 +2,21 @@ import JOSE
 
 extension RelyingParty {
     /// The options of a registration, `PublicKeyCredentialCreationOptionsJSON` (section 5.1.8), as JSON in UTF-8: for a discoverable
-    /// credential, and without attestation.
+    /// credential.
     ///
     /// - Parameters:
     ///   - name: the relying party's name, for people.
     ///   - challenge: random bytes of this registration, at least ``challengeBytesMin``.
     ///   - timeoutMilliseconds: how long the client should wait for the user; section 15.1 recommends 300,000.
     ///   - excluded: the account's passkeys: an authenticator that has one of them makes no second.
+    ///   - attestation: whether the authenticator is asked to prove its model.
     public func creationOptions(
         name: String,
         user: UserEntity,
         challenge: [UInt8],
         timeoutMilliseconds: UInt32,
-        excluded: [CredentialDescriptor] = []
+        excluded: [CredentialDescriptor] = [],
+        attestation: AttestationPolicy = .none
     ) -> [UInt8] {
         JSONWriter.object { writer in
             writer.add("rp") { writer in
@@ -39,7 +41,7 @@ extension RelyingParty {
                 writer.add("requireResidentKey", true)
                 writer.add("userVerification", userVerification.rawValue)
             }
-            writer.add("attestation", "none")
+            writer.add("attestation", attestation.conveyance)
             writer.add("extensions") { $0.add("credProps", true) }
         }
     }

@@ -3,7 +3,7 @@ import JOSE
 /// A relying party of WebAuthn Level 3 (https://www.w3.org/TR/webauthn-3/): the server's half of the two ceremonies, sections 7.1
 /// and 7.2.
 ///
-/// It offers attestation "none". A client may send a statement of another format all the same: it is accepted if it is CBOR of the
+/// Under ``AttestationPolicy/none`` a client may send a statement of another format all the same: it is accepted if it is CBOR of the
 /// right form, and **proves nothing**, since no statement is verified. The `aaguid` of ``NewPasskey`` is then a claim of the
 /// client.
 ///

@@ -1,10 +1,16 @@
-/// An attestation object (section 6.5.4): authenticator data, and a statement about the authenticator that is not verified.
+/// An attestation object (section 6.5.4): authenticator data, and a statement about the authenticator that is not verified yet.
 struct AttestationObject: Sendable {
     /// The maximum length of a format's name in bytes (section 8.1).
     static let formatBytesMax = 32
 
     /// The authenticator data.
     let authenticatorData: AuthenticatorData
+    /// The authenticator data's bytes, which statements sign.
+    let authenticatorDataBytes: ArraySlice<UInt8>
+    /// The statement's format.
+    let format: String
+    /// The statement; nil for one of format `compound`.
+    let statement: CBORMap?
 
     /// Reads an object, a CBOR map with the text keys `fmt`, `attStmt` and `authData`. Other text keys are ignored, since
     /// later levels may add some. The statement of format `none` is an empty map (section 8.7); that of another format is any
@@ -16,10 +22,15 @@ struct AttestationObject: Sendable {
             let authenticatorData = object["authData"]?.bytes
         else { throw .malformed(.attestationObject) }
         self.authenticatorData = try AuthenticatorData(parsing: authenticatorData)
+        authenticatorDataBytes = authenticatorData
+        self.format = format
+        self.statement = statement.map
     }
 
     private static func isStatement(_ statement: CBORValue, format: String) -> Bool {
-        guard let map = statement.map else { return statement.isArray && format.utf8.elementsEqual("compound".utf8) }
+        guard let map = statement.map else {
+            return statement.array != nil && format.utf8.elementsEqual("compound".utf8)
+        }
         return map.hasOnlyTextKeys && (map.entries.isEmpty || !format.utf8.elementsEqual("none".utf8))
     }
 }

@@ -1,8 +1,6 @@
-import TestWaits
-
 extension SeededRandom {
     /// The bytes with one change: a bit, a byte, a range that is cut, doubled, overwritten or moved in from elsewhere.
-    mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
+    public mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
         var result = bytes
         let range = self.range(of: bytes)
         let other = Array(bytes[self.range(of: bytes)])
