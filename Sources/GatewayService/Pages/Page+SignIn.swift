@@ -46,9 +46,9 @@ extension Page {
         var parts: [String] = []
         if let notice { parts.append("<p class=\"notice\" role=\"status\">\(text.html(notice.sentence))</p>") }
         if buttons.isEmpty {
-            let sentence = "<p>\(text.html(.noProvider))</p>"
-            // Without scripts there is no other way in, either.
-            parts.append(page.passkeysEnabled ? "<noscript>\(sentence)</noscript>" : sentence)
+            // A browser that can use passkeys has a way in.
+            let attribute = page.passkeysEnabled ? " data-passkeys=\"unusable\"" : ""
+            parts.append("<p\(attribute)>\(text.html(.noProvider))</p>")
         }
         var items = buttons.map { button in
             let address = BeginSignInRoute.address(button.provider, request: page.request)

@@ -12,16 +12,16 @@ enum PasskeyButton {
     /// - Parameter request: where it goes on afterwards.
     static func html(_ request: String, in text: PageText) -> String {
         """
-        <li hidden>
+        <li data-passkeys="usable" hidden="">
         <form class="passkey" method="post" action="\(PasskeySignIn.path)" data-challenge="\(PasskeySignIn.challengePath)" \
         data-none="\(text.html(.passkeyNotUsed))" data-later="\(text.html(.noticeLater))">
         \(Page.hiddenFields([("request", request)]))
         <button type="submit">\(text.html(.buttonPasskey))</button>
-        <div class="field after" hidden>
+        <div class="field after" hidden="">
         <label for="passkey">\(text.html(.passkeySuggestions))</label>
         <input id="passkey" autocomplete="username webauthn" autocapitalize="none" spellcheck="false">
         </div>
-        <p class="error after" role="alert" hidden></p>
+        <p class="error after" role="alert" hidden=""></p>
         </form>
         </li>
         """

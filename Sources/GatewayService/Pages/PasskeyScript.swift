@@ -1,4 +1,5 @@
-/// What the pages of passkeys do. It is a file of its own, since most pages have nothing of it. Without it, what needs it stays hidden.
+/// What pages with passkeys do. It is a file of its own, since most pages have nothing of it. Without it, what needs it stays hidden, and
+/// what stands in its place is shown.
 enum PasskeyScript {
     static let text = #"""
         const canUsePasskeys = Boolean(
@@ -10,6 +11,10 @@ enum PasskeyScript {
           const place = form.querySelector("[role=alert]");
           place.textContent = sentence;
           place.hidden = !sentence;
+        }
+
+        for (const part of document.querySelectorAll("[data-passkeys]")) {
+          part.hidden = part.dataset.passkeys !== (canUsePasskeys ? "usable" : "unusable");
         }
 
         // Signing in
@@ -85,24 +90,19 @@ enum PasskeyScript {
             say(signIn, error instanceof DOMException ? signIn.dataset.none : signIn.dataset.later);
           }
           isSigningIn = false;
-          if (!hasFinished && suggestion) suggest();
+          if (!hasFinished && !signIn.querySelector(".field").hidden) suggest();
         }
 
         if (signIn && canUsePasskeys) {
-          signIn.closest("[hidden]").hidden = false;
           signIn.addEventListener("submit", signInByButton);
-          const canSuggest = await PublicKeyCredential.isConditionalMediationAvailable?.().catch(() => false);
-          if (canSuggest) {
+          PublicKeyCredential.isConditionalMediationAvailable?.().then((canSuggest) => {
+            if (!canSuggest) return;
             signIn.querySelector(".field").hidden = false;
-            suggest();
-          }
+            if (!isSigningIn) suggest();
+          }).catch(() => {});
         }
 
-        // The account
-
-        for (const part of document.querySelectorAll("[data-passkeys]")) {
-          part.hidden = part.dataset.passkeys !== (canUsePasskeys ? "usable" : "unusable");
-        }
+        // Adding one
 
         const adding = document.querySelector("form.new-passkey");
         adding?.addEventListener("submit", async (event) => {

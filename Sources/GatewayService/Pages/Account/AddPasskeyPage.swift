@@ -46,19 +46,17 @@ enum AddPasskeyPage {
             <label for="name">\(text.html(.passkeyName)) <span class="hint">\(text.html(.optional))</span></label>
             <input id="name" name="name" value="\(HTMLText.escaped(name))" minlength="2" maxlength="50" autocomplete="off">
             </div>
-            <p class="error" role="alert" hidden></p>
+            <p class="error" role="alert" hidden=""></p>
             <button class="strong" type="submit">\(text.html(.addPasskey))</button>
             """,
-            attributes: "\(attributes) hidden"
+            attributes: "\(attributes) hidden=\"\""
         )
-        let unusable = "<p>\(text.html(.passkeysUnsupported))</p>"
         var page = visit.page(
             text[.addPasskey],
             """
             <p>\(text.html(.addPasskeyText))</p>
             \(form)
-            <div data-passkeys="unusable" hidden>\(unusable)</div>
-            <noscript>\(unusable)</noscript>
+            <p data-passkeys="unusable">\(text.html(.passkeysUnsupported))</p>
             <p class="after">\(visit.link(AccountPage.path, .goBackToPage))</p>
             """
         )

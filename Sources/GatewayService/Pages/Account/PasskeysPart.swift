@@ -31,7 +31,7 @@ enum PasskeysPart {
         let items = passkeys.map { item($0, canRemove: canRemove, visit) }
         let list = items.isEmpty ? "" : "<ul>\n\(items.joined(separator: "\n"))\n</ul>\n"
         let link = visit.link(AddPasskeyPage.path, .addPasskey)
-        let add = "<p class=\"after\" data-passkeys=\"usable\" hidden>\(link)</p>"
+        let add = "<p class=\"after\" data-passkeys=\"usable\" hidden=\"\">\(link)</p>"
         return visit.section("passkeys", .passkeys, "<p>\(visit.text.html(.addPasskeyText))</p>\n\(list)\(add)")
     }
 
