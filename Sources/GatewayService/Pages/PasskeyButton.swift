@@ -18,7 +18,7 @@ enum PasskeyButton {
         \(Page.hiddenFields([("request", request)]))
         <button type="submit">\(text.html(.buttonPasskey))</button>
         <div class="field after" hidden="">
-        <label for="passkey">\(text.html(.passkeySuggestions))</label>
+        <label for="passkey"><span class="hint">\(text.html(.passkeySuggestions))</span></label>
         <input id="passkey" autocomplete="username webauthn" autocapitalize="none" spellcheck="false">
         </div>
         <p class="error after" role="alert" hidden=""></p>
