@@ -149,3 +149,14 @@ def test_without_scripts_all_pages_work(new_window):
     window.open("/my/profile").page.get_by_label("Phone number").fill(window.person.phone)
     window.page.get_by_role("button", name="Save").click()
     expect(window.page.get_by_role("status")).to_be_visible()
+
+
+def test_where_passkeys_are_off_no_page_offers_them(new_window):
+    window = new_window().open("/sign-in")
+    expect(window.page.get_by_role("link", name=re.compile("Apple"))).to_be_visible()
+    assert "passkey" not in window.page.content()
+    window.sign_in()
+    assert "passkey" not in window.page.content()
+    window.open("/my/account/passkey")
+    expect(window.page.get_by_role("alert")).to_have_text("This way to sign in isn’t available here.")
+    assert window.context.request.post(f"{window.base}/sign-in/passkey/challenge", form={"ui_locales": "en"}).status == 400
