@@ -105,10 +105,13 @@ enum PasskeyScript {
         // Adding one
 
         const adding = document.querySelector("form.new-passkey");
+        let isAdding = false;
         adding?.addEventListener("submit", async (event) => {
           event.preventDefault();
+          if (isAdding) return;
           // A passkey that is made for a challenge of long ago would be refused.
           if (performance.now() > adding.dataset.seconds * 1000) return location.reload();
+          isAdding = true;
           say(adding);
           try {
             const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(JSON.parse(adding.dataset.options));
@@ -117,6 +120,7 @@ enum PasskeyScript {
             adding.submit();
           } catch (error) {
             say(adding, error.name === "InvalidStateError" ? adding.dataset.there : adding.dataset.none);
+            isAdding = false;
           }
         });
 

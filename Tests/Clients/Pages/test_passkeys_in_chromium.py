@@ -238,6 +238,24 @@ def test_two_passkeys_are_listed_renamed_and_removed(new_window):
     window.sign_out().open("/my/account").press().page.wait_for_url(re.compile("/my/account"))
 
 
+def test_no_challenge_is_answered_that_has_expired(new_window):
+    """A challenge is valid for five minutes; the pages go on a minute earlier."""
+    window = new_window().add_first()
+    window.be_present(False)
+    window.page.clock.install()
+    window.open("/my/account/passkey").page.clock.fast_forward(241_000)
+    with window.page.expect_navigation():
+        window.page.get_by_role("button", name="Add a passkey").click()
+    assert window.page.url.endswith("/my/account/passkey")
+    window.context.clear_cookies()
+    with window.page.expect_request(re.compile("/sign-in/passkey/challenge")):
+        window.open("/my/account")
+    with window.page.expect_request(re.compile("/sign-in/passkey/challenge")):
+        window.page.clock.fast_forward(241_000)
+    window.press().page.wait_for_url(re.compile("/my/account"))
+    assert window.lines == []
+
+
 def test_an_authenticator_makes_one_passkey_for_an_account(new_window):
     window = new_window().add_first().add_passkey()
     expect(window.page.get_by_role("alert")).to_contain_text("This device already has a passkey")
