@@ -11,7 +11,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 # The stack and its clients are those of the tests of the whole system.
 sys.path.append(str(TESTS / "EndToEnd"))
 # Before they are imported, so that their asserts tell what they found.
-pytest.register_assert_rewrite("app", "http_client", "operators_console", "process_table", "stack", "tokens", "phone", "shapes", "browser_pages", "swift_program")
+pytest.register_assert_rewrite("app", "http_client", "operators_console", "process_table", "stack", "tokens", "phone", "shapes", "browser_pages", "person_window", "swift_program")
 
 from playwright.sync_api import sync_playwright
 

@@ -1449,6 +1449,9 @@ public nonisolated struct Vestibule_Identity_V1_SignInWithPasskeyRequest: Sendab
   /// The device as the app calls it, shown in the list of sessions.
   public var deviceName: String = String()
 
+  /// Which tokens to answer.
+  public var tokenStyle: Vestibule_Identity_V1_TokenStyle = .unspecified
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -4284,7 +4287,7 @@ nonisolated extension Vestibule_Identity_V1_CreatePasskeyChallengeResponse: Swif
 
 nonisolated extension Vestibule_Identity_V1_SignInWithPasskeyRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInWithPasskeyRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credential\0\u{3}device_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credential\0\u{3}device_name\0\u{3}token_style\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4294,6 +4297,7 @@ nonisolated extension Vestibule_Identity_V1_SignInWithPasskeyRequest: SwiftProto
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.credential) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.tokenStyle) }()
       default: break
       }
     }
@@ -4306,12 +4310,16 @@ nonisolated extension Vestibule_Identity_V1_SignInWithPasskeyRequest: SwiftProto
     if !self.deviceName.isEmpty {
       try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 2)
     }
+    if self.tokenStyle != .unspecified {
+      try visitor.visitSingularEnumField(value: self.tokenStyle, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_SignInWithPasskeyRequest, rhs: Vestibule_Identity_V1_SignInWithPasskeyRequest) -> Bool {
     if lhs.credential != rhs.credential {return false}
     if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.tokenStyle != rhs.tokenStyle {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -300,6 +300,9 @@ public nonisolated struct Vestibule_Identity_V1_SignInPage: Sendable {
   /// The configured names for users of `providers`, in their order; empty for a provider without one.
   public var providerNames: [String] = []
 
+  /// Whether users can sign in with a passkey.
+  public var passkeysEnabled: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -975,7 +978,7 @@ nonisolated extension Vestibule_Identity_V1_ClientAnswer: SwiftProtobuf.Message,
 
 nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInPage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{3}client_logo_uri\0\u{3}client_color\0\u{3}provider_names\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{3}client_name\0\u{1}providers\0\u{1}provider\0\u{1}languages\0\u{3}client_logo_uri\0\u{3}client_color\0\u{3}provider_names\0\u{3}passkeys_enabled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -991,6 +994,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
       case 6: try { try decoder.decodeSingularStringField(value: &self.clientLogoUri) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.clientColor) }()
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.providerNames) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.passkeysEnabled) }()
       default: break
       }
     }
@@ -1021,6 +1025,9 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if !self.providerNames.isEmpty {
       try visitor.visitRepeatedStringField(value: self.providerNames, fieldNumber: 8)
     }
+    if self.passkeysEnabled != false {
+      try visitor.visitSingularBoolField(value: self.passkeysEnabled, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1033,6 +1040,7 @@ nonisolated extension Vestibule_Identity_V1_SignInPage: SwiftProtobuf.Message, S
     if lhs.clientLogoUri != rhs.clientLogoUri {return false}
     if lhs.clientColor != rhs.clientColor {return false}
     if lhs.providerNames != rhs.providerNames {return false}
+    if lhs.passkeysEnabled != rhs.passkeysEnabled {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -25,8 +25,8 @@ struct OpenIDParts: Sendable {
         ]
     }
 
-    /// The pages of signed-in users.
-    var pageRoutes: [Route] { AccountPages(parts: self).routes }
+    /// The pages of signed-in users, and what the sign-in page's script calls.
+    var pageRoutes: [Route] { AccountPages(parts: self).routes + PasskeySignIn.routes(self) }
 
     /// Whether a path is one of these routes'.
     static func hasRoute(at path: String) -> Bool {

@@ -5,6 +5,8 @@ extension SignInPages {
     var sessionCookie: PageCookie { PageCookie("vestibule-session", sameSite: .lax, isClear: isClear) }
     /// The sign-in in progress: the provider's form comes from another site.
     var signInCookie: PageCookie { PageCookie("vestibule-sign-in", sameSite: .none, isClear: isClear) }
+    /// Shows that this browser asked for the challenge of a sign-in by a passkey.
+    var passkeyCookie: PageCookie { PageCookie("vestibule-passkey", sameSite: .lax, isClear: isClear) }
     /// A linking in progress: what the provider gave, until the user confirms it.
     var linkCookie: PageCookie { PageCookie("vestibule-link", sameSite: .lax, isClear: isClear) }
     /// Until when the user has seen sign-ins on other devices.

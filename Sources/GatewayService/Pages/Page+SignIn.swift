@@ -32,7 +32,7 @@ enum SignInNotice: String, Sendable, CaseIterable {
 }
 
 extension Page {
-    /// The page on which the user chooses a provider.
+    /// The page on which the user chooses a provider, or signs in with a passkey.
     ///
     /// - Parameter failed: the provider with which the user tried it before; empty if it isn't known.
     static func signIn(
@@ -45,11 +45,16 @@ extension Page {
         let down = notice == .later ? buttons.first { $0.provider == failed } : nil
         var parts: [String] = []
         if let notice { parts.append("<p class=\"notice\" role=\"status\">\(text.html(notice.sentence))</p>") }
-        if buttons.isEmpty { parts.append("<p>\(text.html(.noProvider))</p>") }
-        let items = buttons.map { button in
+        if buttons.isEmpty {
+            // A browser that can use passkeys has a way in.
+            let attribute = page.passkeysEnabled ? " data-passkeys=\"unusable\"" : ""
+            parts.append("<p\(attribute)>\(text.html(.noProvider))</p>")
+        }
+        var items = buttons.map { button in
             let address = BeginSignInRoute.address(button.provider, request: page.request)
             return "<li>\(button.html(to: address, isDown: button.provider == down?.provider, in: text))</li>"
         }
+        if page.passkeysEnabled { items.append(PasskeyButton.html(page.request, in: text)) }
         if !items.isEmpty { parts.append("<ul>\n\(items.joined(separator: "\n"))\n</ul>") }
         let help = HTMLText.escaped(
             SignInHelpRoute.address(page.request, providers: page.providers, language: text.language)
@@ -60,6 +65,10 @@ extension Page {
         }
         let title = page.clientName.isEmpty ? text[.signIn] : text[.signInTo, ["client": page.clientName]]
         var signIn = Page(text: text, title: title, content: parts.joined(separator: "\n"))
+        if page.passkeysEnabled {
+            signIn.scripts.append(.passkeyScript)
+            signIn.isLive = true
+        }
         signIn.look = ClientLook(logoURI: page.clientLogoUri, color: page.clientColor, name: page.clientName)
         return signIn
     }

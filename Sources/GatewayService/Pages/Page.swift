@@ -18,7 +18,9 @@ struct Page: Sendable {
     var formTarget: String?
     /// Links to other pages, above this one: HTML.
     var navigation = ""
-    /// Whether its script asks the gateway for more.
+    /// Its scripts, which are ES modules.
+    var scripts = [PageAsset.script]
+    /// Whether a script asks the gateway for more.
     var isLive = false
 
     /// A page with one paragraph.
@@ -34,6 +36,7 @@ struct Page: Sendable {
     /// The response.
     var response: Response {
         let title = HTMLText.escaped(title)
+        let scripts = scripts.map { "<script type=\"module\" src=\"\($0.address)\"></script>" }.joined(separator: "\n")
         let html = """
             <!doctype html>
             <html lang="\(text.language)" dir="\(text.direction)">
@@ -44,7 +47,7 @@ struct Page: Sendable {
             <title>\(title)</title>
             <link rel="stylesheet" href="\(PageAsset.style.address)">\(look.style)
             <link rel="icon" type="image/svg+xml" href="\(PageFile.icon.address)">
-            <script type="module" src="\(PageAsset.script.address)"></script>
+            \(scripts)
             </head>
             <body>
             \(navigation)<main>

@@ -5,6 +5,7 @@ import WebPages
 enum PageAsset: CaseIterable, Sendable {
     case style
     case script
+    case passkeyScript
     case appleWhite
     case appleBlack
     case google
@@ -27,6 +28,7 @@ enum PageAsset: CaseIterable, Sendable {
         switch self {
         case .style: "style.css"
         case .script: "page.js"
+        case .passkeyScript: "passkeys.js"
         case .appleWhite: "apple-white.svg"
         case .appleBlack: "apple-black.svg"
         case .google: "google.svg"
@@ -37,7 +39,7 @@ enum PageAsset: CaseIterable, Sendable {
     private var kind: PageFile.Kind {
         switch self {
         case .style: .style
-        case .script: .script
+        case .script, .passkeyScript: .script
         case .appleWhite, .appleBlack, .google, .facebook: .image
         }
     }
@@ -46,6 +48,7 @@ enum PageAsset: CaseIterable, Sendable {
         switch self {
         case .style: PageStyle.text + FormStyle.text
         case .script: PageScript.text
+        case .passkeyScript: PasskeyScript.text
         case .appleWhite: ProviderLogo.apple("#fff")
         case .appleBlack: ProviderLogo.apple("#000")
         case .google: ProviderLogo.google

@@ -10,6 +10,11 @@ extension PageText {
         case buttonFacebook
         /// {provider}: the provider's name.
         case buttonOther
+        case buttonPasskey
+        /// Above the field in which the browser suggests passkeys.
+        case passkeySuggestions
+        /// After the browser's own window was closed without a passkey.
+        case passkeyNotUsed
         case noProvider
         case noticeCancelled
         case noticeLater
@@ -141,6 +146,21 @@ extension PageText {
         case confirmIdentityTitle
         case confirmIdentity
 
+        // Passkeys of the account
+        /// As the name of a provider.
+        case passkey
+        case passkeys
+        case addPasskey
+        case addPasskeyText
+        case passkeyName
+        case unnamedPasskey
+        case passkeyBackedUp
+        case passkeyOnOneDevice
+        case neverUsed
+        case passkeyNotAdded
+        case passkeyThere
+        case passkeysUnsupported
+
         // Deleting the account
         case deleteAccount
         case deleteAccountText
@@ -243,6 +263,11 @@ extension PageText {
         case nothingToConfirm = "NOTHING_TO_CONFIRM"
         case outcomeUnknown = "OUTCOME_UNKNOWN"
         case ownerMustHandOver = "OWNER_MUST_HAND_OVER"
+        case passkeyChallengeExpired = "PASSKEY_CHALLENGE_EXPIRED"
+        case passkeyInvalid = "PASSKEY_INVALID"
+        case passkeyNotFound = "PASSKEY_NOT_FOUND"
+        case passkeyRejected = "PASSKEY_REJECTED"
+        case passkeyUnknown = "PASSKEY_UNKNOWN"
         case permissionDenied = "PERMISSION_DENIED"
         case personChanged = "PERSON_CHANGED"
         case phoneInvalid = "PHONE_INVALID"
@@ -263,6 +288,7 @@ extension PageText {
         case tooManyBlocked = "TOO_MANY_BLOCKED"
         case tooManyGroups = "TOO_MANY_GROUPS"
         case tooManyLinks = "TOO_MANY_LINKS"
+        case tooManyPasskeys = "TOO_MANY_PASSKEYS"
         case tooManyPending = "TOO_MANY_PENDING"
         case unavailable = "UNAVAILABLE"
         case usernameInvalid = "USERNAME_INVALID"
@@ -290,6 +316,10 @@ extension PageText.Key {
         "HOLDER_UNKNOWN": "UNAVAILABLE",
         "INTERNAL": "UNAVAILABLE",
         "METHOD_SUSPENDED": "UNAVAILABLE",
+        "PASSKEYS_NOT_ENABLED": "PROVIDER_UNKNOWN",
+        "PASSKEY_MALFORMED": "PASSKEY_INVALID",
+        "PASSKEY_NAME_INVALID": "DISPLAY_NAME_INVALID",
+        "PASSKEY_TAKEN": "IDENTITY_TAKEN",
         "PROFILE_UNAVAILABLE": "UNAVAILABLE",
         "RESOURCE_EXHAUSTED": "RATE_LIMITED",
         "ROUTE_NOT_FOUND": "NOT_FOUND",

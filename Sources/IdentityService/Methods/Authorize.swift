@@ -221,12 +221,13 @@ extension OAuthMethods {
 }
 
 extension IdentityMethods {
-    /// A sign-in page with the providers of ``browserProviders`` alone.
+    /// A sign-in page with what users can sign in with alone: the providers of ``browserProviders``, and passkeys where they are on.
     var signInPage: IdentityV1.SignInPage {
         var page = IdentityV1.SignInPage()
         let providers = browserProviders
         page.providers = providers.map(\.policy.name.value)
         page.providerNames = providers.map { $0.displayName ?? "" }
+        page.passkeysEnabled = passkeys != nil
         return page
     }
 

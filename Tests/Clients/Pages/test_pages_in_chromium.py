@@ -8,73 +8,17 @@ import contextlib
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from app import Person
-from browser_pages import MILLISECONDS, PICTURES, TAGS, launched
-
-WIDTHS = {390: 844, 1280: 900}
-# The narrowest window: nothing may stick out of it.
-NARROWEST = 320
-RULES = {"runOnly": TAGS}
+from browser_pages import PICTURES, launched
+from person_window import WIDTHS, PersonWindow
 
 
 @pytest.fixture(scope="module")
 def chromium(playwright):
     with launched(playwright) as browser:
         yield browser
-
-
-class Window:
-    """A person's window, whose console must stay empty."""
-
-    def __init__(self, stack, context, person=None):
-        self.base = f"http://{stack.addresses['gateway']}"
-        self.person = person or Person()
-        stack.confidential |= self.person.confidential
-        self.context = context
-        context.set_default_timeout(MILLISECONDS)
-        self.page = context.new_page()
-        self.lines = []
-        self.page.on("console", lambda line: self.lines.append(line.text))
-        self.page.on("pageerror", lambda error: self.lines.append(str(error)))
-
-    def open(self, path):
-        self.page.goto(f"{self.base}{path}")
-        return self
-
-    def sign_in(self, path="/my/account"):
-        self.open(path)
-        self.page.get_by_role("link", name=re.compile("Apple")).click()
-        return self.pass_apple(path)
-
-    def pass_apple(self, path):
-        """Fills in the form of the simulated Apple."""
-        for name, value in self.person.simulated.items():
-            self.page.locator(f"[name={name}]").fill(value)
-        self.page.locator("button[value=continue]").first.click()
-        self.page.wait_for_url(re.compile(re.escape(path) + r"($|\?)"))
-        self.lines.clear()  # of the simulator's pages
-        return self
-
-    def complete(self):
-        self.open("/my/profile")
-        self.page.get_by_label("Phone number").fill(self.person.phone)
-        self.page.get_by_role("button", name="Save").click()
-        expect(self.page.get_by_role("status")).to_be_visible()
-        return self
-
-    def check(self, name, scheme):
-        """Looks at the page: by axe, by the console, by its width, and takes its picture."""
-        width = self.page.viewport_size["width"]
-        results = Axe().run(self.page, options=RULES)
-        assert results.violations_count == 0, f"{name}: {results.generate_report()}"
-        self.page.screenshot(path=PICTURES / f"{name}-{width}-{scheme}.png", full_page=True)
-        self.page.set_viewport_size({"width": NARROWEST, "height": 700})
-        assert self.page.evaluate("document.documentElement.scrollWidth") <= NARROWEST, f"{name} is too wide"
-        self.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-        assert self.lines == [], (name, self.lines)
 
 
 @pytest.fixture
@@ -86,7 +30,7 @@ def new_window(stack, chromium):
             context = chromium.new_context(
                 viewport={"width": width, "height": WIDTHS[width]}, color_scheme=scheme, reduced_motion="reduce", **options)
             contexts.callback(context.close)
-            return Window(stack, context, person)
+            return PersonWindow(stack, context, person)
 
         yield window
 
@@ -205,3 +149,14 @@ def test_without_scripts_all_pages_work(new_window):
     window.open("/my/profile").page.get_by_label("Phone number").fill(window.person.phone)
     window.page.get_by_role("button", name="Save").click()
     expect(window.page.get_by_role("status")).to_be_visible()
+
+
+def test_where_passkeys_are_off_no_page_offers_them(new_window):
+    window = new_window().open("/sign-in")
+    expect(window.page.get_by_role("link", name=re.compile("Apple"))).to_be_visible()
+    assert "passkey" not in window.page.content()
+    window.sign_in()
+    assert "passkey" not in window.page.content()
+    window.open("/my/account/passkey")
+    expect(window.page.get_by_role("alert")).to_have_text("This way to sign in isn’t available here.")
+    assert window.context.request.post(f"{window.base}/sign-in/passkey/challenge", form={"ui_locales": "en"}).status == 400

@@ -29,8 +29,10 @@ struct AccountPagesTests {
         }
     }
 
-    /// Public: the sign-in page, the way to an account, and where an invitation link leads.
-    private static let open: Set = ["/sign-in", "/my", InvitationPage.joinPath]
+    /// Public: the sign-in page and what its script calls, the way to an account, and where an invitation link leads.
+    private static let open: Set = [
+        "/sign-in", "/my", InvitationPage.joinPath, PasskeySignIn.path, PasskeySignIn.challengePath,
+    ]
 
     /// The pages that are there without anything before.
     private static let pages = [

@@ -58,8 +58,9 @@ extension AccountPages.Visit {
         "<a class=\"button\" href=\"\(HTMLText.escaped(address))\">\(text.html(key))</a>"
     }
 
-    /// What people call a provider: its configured name, else the word of the providers file with a capital.
+    /// What people call a provider: its configured name, else the word of the providers file with a capital. A passkey is one, too.
     func providerName(_ provider: String) -> String {
+        guard provider != AccountPages.passkeyProvider else { return text[.passkey] }
         let buttons = ProviderButton.all(signIn)
         return (buttons.first { $0.provider == provider } ?? ProviderButton(provider: provider, displayName: "")).name
     }

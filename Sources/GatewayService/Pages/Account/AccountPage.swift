@@ -40,6 +40,7 @@ enum AccountPage {
         let user = try await visit.user()
         async let me = visit.methods.getMe(.init(), user).profile
         async let providers = visit.methods.listProviders(.init(), user).providers
+        async let passkeys = passkeys(visit, user)
         let listed = try await visit.methods.listSessions(.init(), user)
         let parts = try [
             visit.notice,
@@ -47,6 +48,7 @@ enum AccountPage {
             listed.hasDeletesAt ? deletion(listed.deletesAt, visit) : "",
             profile(await me, visit),
             ProvidersPart.html(await providers, visit),
+            passkeysPart(await passkeys, await providers, visit),
             sessions(listed.sessions, visit),
             changes(listed.recentChanges, visit),
             visit.section("data", .yourData, links(visit)),
@@ -55,11 +57,27 @@ enum AccountPage {
                 "\(Page.hiddenFields([(EndBrowserSessionRoute.confirmedName, "yes")]))\n\(visit.submit(.signOutButton))"
             ),
         ]
-        return visit.page(
+        var page = visit.page(
             visit.text[.account],
             parts.filter { !$0.isEmpty }.joined(separator: "\n"),
             current: .account
         )
+        if visit.signIn.passkeysEnabled { page.scripts.append(.passkeyScript) }
+        return page
+    }
+
+    private static func passkeys(_ visit: AccountPages.Visit, _ user: SignedInUser) async throws -> [AppV1.Passkey] {
+        visit.signIn.passkeysEnabled ? try await visit.methods.listPasskeys(.init(), user).passkeys : []
+    }
+
+    private static func passkeysPart(
+        _ passkeys: [AppV1.Passkey],
+        _ providers: [AppV1.LinkedProvider],
+        _ visit: AccountPages.Visit
+    ) -> String {
+        guard visit.signIn.passkeysEnabled else { return "" }
+        let isOnlyWayIn = providers.allSatisfy { $0.provider == AccountPages.passkeyProvider }
+        return PasskeysPart.html(passkeys, isOnlyWayIn: isOnlyWayIn, visit)
     }
 
     private static func profile(_ me: AppV1.Profile, _ visit: AccountPages.Visit) -> String {

@@ -10,13 +10,15 @@ struct AccountPages: Sendable {
     static let prefix = "/my/"
     /// The parameter of a page's address with the languages that the client asks for.
     static let languagesName = "ui_locales"
+    /// What sessions and events call a passkey.
+    static let passkeyProvider = "passkey"
 
     let parts: OpenIDParts
 
     /// All of them. They are in no description, since only browsers visit them.
     var routes: [Route] {
         [SignInRoute.route(self)] + AccountPage.routes(self) + [NewSignIns.route(self)] + ProvidersPart.routes(self)
-            + LinkPage.routes(self)
+            + LinkPage.routes(self) + PasskeysPart.routes(self) + AddPasskeyPage.routes(self)
             + ProfilePage.routes(self) + DeletionPage.routes(self) + DataRoute.routes(self) + GroupsPage.routes(self)
             + GroupPage.routes(self) + GroupActs.routes(self) + InvitationPage.routes(self)
     }
@@ -122,7 +124,7 @@ struct AccountPages: Sendable {
             return try await answer()
         } catch {
             let problem = Problem(answering: error)
-            if let page = visit.page(about: problem, goal: back ?? goal) { return page }
+            if let page = visit.page(about: problem, goal: goal, back: back) { return page }
             guard problem.status == .unauthorized else { throw problem }
             // The session ended meanwhile. With a notice the sign-in page is shown whatever it thinks of the session.
             problem.note("the session of a page is not accepted", visit.context.logger)

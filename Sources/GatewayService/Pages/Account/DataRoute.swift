@@ -18,6 +18,8 @@ enum DataRoute {
                 let options = visit.methods.groupOptions(user)
                 let profile = try await visit.methods.getMe(.init(), user).profile
                 let providers = try await visit.methods.listProviders(.init(), user).providers
+                let passkeys =
+                    visit.signIn.passkeysEnabled ? try await visit.methods.listPasskeys(.init(), user).passkeys : []
                 let sessions = try await visit.methods.listSessions(.init(), user)
                 let groups = try await all { token in
                     var call = AppV1.ListGroupsRequest()
@@ -40,6 +42,7 @@ enum DataRoute {
                 var response = Response.json { json in
                     json.add("profile", message: profile)
                     json.add("identities", messages: providers)
+                    json.add("passkeys", messages: passkeys)
                     json.add("sessions", messages: sessions.sessions)
                     json.add("recent_changes", messages: sessions.recentChanges)
                     json.add("groups", messages: groups)

@@ -9,7 +9,11 @@ extension AccountPages.Visit {
     }
 
     /// A page about a problem of the user's, with the way back; nil for what is no user's fault.
-    func page(about problem: Problem, goal: ReturnPath) -> Response? {
+    ///
+    /// - Parameters:
+    ///   - goal: where the user comes back to after signing in anew.
+    ///   - back: where the way back leads; by default to the goal.
+    func page(about problem: Problem, goal: ReturnPath, back: ReturnPath? = nil) -> Response? {
         guard problem.status.code < 500, problem.status != .unauthorized else { return nil }
         let again =
             problem.code == "RECENT_SIGN_IN_REQUIRED"
@@ -18,7 +22,7 @@ extension AccountPages.Visit {
             text[again.isEmpty ? .failed : .confirmIdentityTitle],
             """
             <p role="alert">\(HTMLText.escaped(sentence(problem)))</p>
-            \(again)<p>\(link(goal.path, .goBackToPage))</p>
+            \(again)<p>\(link((back ?? goal).path, .goBackToPage))</p>
             """
         )
         page.status = problem.status

@@ -25,7 +25,9 @@ enum ProvidersPart {
     }
 
     static func html(_ linked: [AppV1.LinkedProvider], _ visit: AccountPages.Visit) -> String {
-        let items = linked.map { provider in
+        // Where passkeys have a part of their own, each is listed there.
+        let shown = linked.filter { !visit.signIn.passkeysEnabled || $0.provider != AccountPages.passkeyProvider }
+        let items = shown.map { provider in
             let name = visit.providerName(provider.provider)
             let address = provider.email.isEmpty ? "" : " · <bdi>\(HTMLText.escaped(provider.email))</bdi>"
             let disabled = provider.isDisabled ? "\n<p>\(visit.text.html(.providerDisabled))</p>" : ""
@@ -48,10 +50,8 @@ enum ProvidersPart {
                 "<button type=\"submit\">\(visit.text.html(.link, ["provider": name]))</button>"
             )
         }
-        return visit.section(
-            "providers",
-            .waysToSignIn,
-            "<ul>\n\(items.joined(separator: "\n"))\n</ul>" + others.map { "\n\($0)" }.joined()
-        )
+        let list = items.isEmpty ? [] : ["<ul>\n\(items.joined(separator: "\n"))\n</ul>"]
+        let content = (list + others).joined(separator: "\n")
+        return content.isEmpty ? "" : visit.section("providers", .waysToSignIn, content)
     }
 }

@@ -57,6 +57,15 @@ NOT_FOUND There’s nothing here. The address may be wrong or out of date.
 OTHER That didn’t work. Try again.
 OUTCOME_UNKNOWN We couldn’t tell whether that worked. Check before you try again.
 OWNER_MUST_HAND_OVER Make another member the owner first.
+PASSKEYS_NOT_ENABLED This way to sign in isn’t available here.
+PASSKEY_CHALLENGE_EXPIRED This took too long. Try again.
+PASSKEY_INVALID This passkey can’t be used here.
+PASSKEY_MALFORMED This passkey can’t be used here.
+PASSKEY_NAME_INVALID This name can’t be used. Check its length and characters.
+PASSKEY_NOT_FOUND This passkey was already removed.
+PASSKEY_REJECTED This passkey can’t be added here. Try again.
+PASSKEY_TAKEN This way to sign in already belongs to another account.
+PASSKEY_UNKNOWN This passkey doesn’t open an account here. It may have been removed. Choose another way to sign in.
 PERMISSION_DENIED You’re not allowed to do this.
 PERSON_CHANGED This phone number belongs to someone else by now. Check whom you’re adding.
 PHONE_INVALID Enter a valid phone number.
@@ -87,6 +96,7 @@ TOO_MANY_ATTEMPTS Too many tries. Wait a moment, then try again.
 TOO_MANY_BLOCKED You’ve blocked as many people as possible.
 TOO_MANY_GROUPS You’ve created as many groups as possible.
 TOO_MANY_LINKS This group has as many links as possible. Revoke one first.
+TOO_MANY_PASSKEYS Your account has as many passkeys as possible. Remove one first.
 TOO_MANY_PENDING You’re waiting for as many people as possible.
 UNAUTHENTICATED You’ve been signed out. Sign in again.
 UNAVAILABLE That isn’t possible right now. Try again in a moment.
@@ -139,6 +149,15 @@ NOT_FOUND لا يوجد شيء هنا. قد يكون العنوان خاطئًا
 OTHER تعذّر إتمام ذلك. أعد المحاولة.
 OUTCOME_UNKNOWN لم نتمكن من معرفة ما إذا تم ذلك. تحقّق قبل إعادة المحاولة.
 OWNER_MUST_HAND_OVER اجعل عضوًا آخر مالكًا أولًا.
+PASSKEYS_NOT_ENABLED طريقة تسجيل الدخول هذه غير متاحة هنا.
+PASSKEY_CHALLENGE_EXPIRED استغرق ذلك وقتًا طويلًا. أعد المحاولة.
+PASSKEY_INVALID لا يمكن استخدام مفتاح المرور هذا هنا.
+PASSKEY_MALFORMED لا يمكن استخدام مفتاح المرور هذا هنا.
+PASSKEY_NAME_INVALID لا يمكن استخدام هذا الاسم. تحقّق من طوله ومن حروفه.
+PASSKEY_NOT_FOUND سبقت إزالة مفتاح المرور هذا.
+PASSKEY_REJECTED لا يمكن إضافة مفتاح المرور هذا هنا. أعد المحاولة.
+PASSKEY_TAKEN طريقة تسجيل الدخول هذه مرتبطة بحساب آخر.
+PASSKEY_UNKNOWN مفتاح المرور هذا لا يفتح أي حساب هنا. ربما تمت إزالته. اختر طريقة أخرى لتسجيل الدخول.
 PERMISSION_DENIED غير مسموح لك بذلك.
 PERSON_CHANGED أصبح رقم الهاتف هذا لشخص آخر. تحقّق من الشخص الذي تضيفه.
 PHONE_INVALID أدخل رقم هاتف صالحًا.
@@ -169,6 +188,7 @@ TOO_MANY_ATTEMPTS محاولات كثيرة جدًا. انتظر قليلًا ث
 TOO_MANY_BLOCKED لقد بلغت الحد الأقصى لعدد الأشخاص الذين تحظرهم.
 TOO_MANY_GROUPS لقد بلغت الحد الأقصى لعدد المجموعات التي أنشأتها.
 TOO_MANY_LINKS بلغت هذه المجموعة الحد الأقصى لعدد الروابط. ألغِ رابطًا أولًا.
+TOO_MANY_PASSKEYS بلغ حسابك الحد الأقصى لعدد مفاتيح المرور. أزِل أحدها أولًا.
 TOO_MANY_PENDING لقد بلغت الحد الأقصى لعدد الأشخاص الذين تنتظرهم.
 UNAUTHENTICATED تم تسجيل خروجك. سجّل الدخول من جديد.
 UNAVAILABLE لا يمكن إجراء ذلك الآن. أعد المحاولة بعد قليل.
@@ -221,6 +241,15 @@ NOT_FOUND Walang makikita rito. Baka mali o luma na ang address.
 OTHER Hindi ito gumana. Subukan ulit.
 OUTCOME_UNKNOWN Hindi namin alam kung gumana ito. Tingnan muna bago subukan ulit.
 OWNER_MUST_HAND_OVER Gawin munang may-ari ang ibang miyembro.
+PASSKEYS_NOT_ENABLED Hindi available dito ang paraang ito ng pag-sign in.
+PASSKEY_CHALLENGE_EXPIRED Masyado itong natagalan. Subukan ulit.
+PASSKEY_INVALID Hindi magagamit dito ang passkey na ito.
+PASSKEY_MALFORMED Hindi magagamit dito ang passkey na ito.
+PASSKEY_NAME_INVALID Hindi magagamit ang pangalang ito. Tingnan ang haba at mga character nito.
+PASSKEY_NOT_FOUND Naalis na ang passkey na ito.
+PASSKEY_REJECTED Hindi maidaragdag dito ang passkey na ito. Subukan ulit.
+PASSKEY_TAKEN Nasa ibang account na ang paraang ito ng pag-sign in.
+PASSKEY_UNKNOWN Walang account dito na nabubuksan ng passkey na ito. Maaaring naalis na ito. Pumili ng ibang paraan ng pag-sign in.
 PERMISSION_DENIED Wala kang pahintulot na gawin ito.
 PERSON_CHANGED Sa ibang tao na ang numero ng teleponong ito. Tingnan kung sino ang idinaragdag mo.
 PHONE_INVALID Maglagay ng valid na numero ng telepono.
@@ -251,6 +280,7 @@ TOO_MANY_ATTEMPTS Masyadong maraming pagsubok. Maghintay sandali, saka subukan u
 TOO_MANY_BLOCKED Naabot mo na ang maximum na bilang ng mga bina-block.
 TOO_MANY_GROUPS Naabot mo na ang maximum na bilang ng mga grupong magagawa mo.
 TOO_MANY_LINKS Naabot na ng grupong ito ang maximum na bilang ng mga link. Bawiin muna ang isa.
+TOO_MANY_PASSKEYS Naabot na ng account mo ang maximum na bilang ng mga passkey. Alisin muna ang isa.
 TOO_MANY_PENDING Naabot mo na ang maximum na bilang ng mga taong hinihintay mo.
 UNAUTHENTICATED Na-sign out ka. Mag-sign in ulit.
 UNAVAILABLE Hindi ito posible ngayon. Subukan ulit maya-maya.
@@ -303,6 +333,15 @@ NOT_FOUND Hier ist nichts. Die Adresse ist vielleicht falsch oder veraltet.
 OTHER Das hat nicht funktioniert. Versuchen Sie es noch einmal.
 OUTCOME_UNKNOWN Wir wissen nicht, ob das funktioniert hat. Prüfen Sie es, bevor Sie es noch einmal versuchen.
 OWNER_MUST_HAND_OVER Machen Sie zuerst ein anderes Mitglied zum Inhaber.
+PASSKEYS_NOT_ENABLED Diese Anmeldemöglichkeit gibt es hier nicht.
+PASSKEY_CHALLENGE_EXPIRED Das hat zu lange gedauert. Versuchen Sie es noch einmal.
+PASSKEY_INVALID Dieser Passkey kann hier nicht verwendet werden.
+PASSKEY_MALFORMED Dieser Passkey kann hier nicht verwendet werden.
+PASSKEY_NAME_INVALID Dieser Name kann nicht verwendet werden. Prüfen Sie seine Länge und seine Zeichen.
+PASSKEY_NOT_FOUND Dieser Passkey wurde bereits entfernt.
+PASSKEY_REJECTED Dieser Passkey kann hier nicht hinzugefügt werden. Versuchen Sie es noch einmal.
+PASSKEY_TAKEN Diese Anmeldemöglichkeit gehört bereits zu einem anderen Konto.
+PASSKEY_UNKNOWN Dieser Passkey öffnet hier kein Konto. Vielleicht wurde er entfernt. Melden Sie sich auf andere Weise an.
 PERMISSION_DENIED Sie sind dazu nicht berechtigt.
 PERSON_CHANGED Diese Telefonnummer gehört inzwischen jemand anderem. Prüfen Sie, wen Sie hinzufügen.
 PHONE_INVALID Geben Sie eine gültige Telefonnummer ein.
@@ -333,6 +372,7 @@ TOO_MANY_ATTEMPTS Zu viele Versuche. Warten Sie einen Moment und versuchen Sie e
 TOO_MANY_BLOCKED Sie haben die höchstmögliche Zahl von Personen blockiert.
 TOO_MANY_GROUPS Sie haben die höchstmögliche Zahl von Gruppen erstellt.
 TOO_MANY_LINKS Diese Gruppe hat die höchstmögliche Zahl von Links. Widerrufen Sie zuerst einen.
+TOO_MANY_PASSKEYS Ihr Konto hat die höchstmögliche Zahl von Passkeys. Entfernen Sie zuerst einen.
 TOO_MANY_PENDING Sie warten auf die höchstmögliche Zahl von Personen.
 UNAUTHENTICATED Sie wurden abgemeldet. Melden Sie sich noch einmal an.
 UNAVAILABLE Das ist gerade nicht möglich. Versuchen Sie es gleich noch einmal.
@@ -385,6 +425,15 @@ NOT_FOUND ここには何もありません。アドレスが間違っている�
 OTHER うまくいきませんでした。もう一度お試しください。
 OUTCOME_UNKNOWN 完了したかどうかを確認できませんでした。もう一度試す前に確認してください。
 OWNER_MUST_HAND_OVER 先に別のメンバーをオーナーにしてください。
+PASSKEYS_NOT_ENABLED このサインイン方法はここでは使用できません。
+PASSKEY_CHALLENGE_EXPIRED 時間がかかりすぎました。もう一度お試しください。
+PASSKEY_INVALID このパスキーはここでは使用できません。
+PASSKEY_MALFORMED このパスキーはここでは使用できません。
+PASSKEY_NAME_INVALID この名前は使用できません。長さと文字を確認してください。
+PASSKEY_NOT_FOUND このパスキーはすでに削除されています。
+PASSKEY_REJECTED このパスキーはここでは追加できません。もう一度お試しください。
+PASSKEY_TAKEN このサインイン方法は、すでに別のアカウントで使用されています。
+PASSKEY_UNKNOWN このパスキーで開けるアカウントはここにはありません。削除された可能性があります。別の方法でサインインしてください。
 PERMISSION_DENIED この操作は許可されていません。
 PERSON_CHANGED この電話番号は現在、別の人のものです。追加する相手を確認してください。
 PHONE_INVALID 有効な電話番号を入力してください。
@@ -415,6 +464,7 @@ TOO_MANY_ATTEMPTS 試行回数が多すぎます。しばらく待ってから�
 TOO_MANY_BLOCKED ブロックできる人数の上限に達しています。
 TOO_MANY_GROUPS 作成できるグループの数の上限に達しています。
 TOO_MANY_LINKS このグループのリンクの数が上限に達しています。先にどれかのリンクを取り消してください。
+TOO_MANY_PASSKEYS アカウントのパスキーの数が上限に達しています。先にどれかを削除してください。
 TOO_MANY_PENDING 招待中の人数が上限に達しています。
 UNAUTHENTICATED サインアウトされました。もう一度サインインしてください。
 UNAVAILABLE 現在この操作はできません。しばらくしてからもう一度お試しください。
@@ -467,6 +517,15 @@ NOT_FOUND Aquí no hay nada. Puede que la dirección sea incorrecta o antigua.
 OTHER No ha funcionado. Inténtalo de nuevo.
 OUTCOME_UNKNOWN No sabemos si ha funcionado. Compruébalo antes de volver a intentarlo.
 OWNER_MUST_HAND_OVER Antes, haz propietario a otro miembro.
+PASSKEYS_NOT_ENABLED Esta forma de iniciar sesión no está disponible aquí.
+PASSKEY_CHALLENGE_EXPIRED Ha tardado demasiado. Inténtalo de nuevo.
+PASSKEY_INVALID Esta llave de acceso no se puede usar aquí.
+PASSKEY_MALFORMED Esta llave de acceso no se puede usar aquí.
+PASSKEY_NAME_INVALID Este nombre no se puede usar. Revisa su longitud y sus caracteres.
+PASSKEY_NOT_FOUND Esta llave de acceso ya se había quitado.
+PASSKEY_REJECTED Esta llave de acceso no se puede añadir aquí. Inténtalo de nuevo.
+PASSKEY_TAKEN Esta forma de iniciar sesión ya pertenece a otra cuenta.
+PASSKEY_UNKNOWN Esta llave de acceso no abre ninguna cuenta aquí. Es posible que se haya quitado. Elige otra forma de iniciar sesión.
 PERMISSION_DENIED No tienes permiso para hacer esto.
 PERSON_CHANGED Este número de teléfono ahora es de otra persona. Comprueba a quién estás añadiendo.
 PHONE_INVALID Introduce un número de teléfono válido.
@@ -497,6 +556,7 @@ TOO_MANY_ATTEMPTS Demasiados intentos. Espera un momento y vuelve a intentarlo.
 TOO_MANY_BLOCKED Has bloqueado al máximo de personas.
 TOO_MANY_GROUPS Has creado el máximo de grupos.
 TOO_MANY_LINKS Este grupo tiene el máximo de enlaces. Anula antes alguno.
+TOO_MANY_PASSKEYS Tu cuenta tiene el máximo de llaves de acceso. Quita antes alguna.
 TOO_MANY_PENDING Estás esperando al máximo de personas.
 UNAUTHENTICATED Se ha cerrado tu sesión. Vuelve a iniciarla.
 UNAVAILABLE Ahora mismo no es posible. Inténtalo de nuevo en un momento.
