@@ -246,8 +246,9 @@ let package = Package(
         library(
             "IdentityService",
             [
-                "API", "AccountImport", "Bytes", "IdentityDomain", "JOSE", "KeyRings", "Models", "OutgoingHTTP",
-                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", "WebAuthn", lifecycle,
+                "API", "AccountImport", "Bytes", "Certificates", "IdentityDomain", "JOSE", "KeyRings", "Models",
+                "OutgoingHTTP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore",
+                "WebAuthn", lifecycle,
                 logging,
             ]
         ),

@@ -39,5 +39,6 @@ extension GatewaySettings {
 
     /// What pages may read of answers beside what they always may.
     static let crossOriginAnswerFields =
-        ["x-request-id", "retry-after", "trailer-x-request-id"] + CrossOriginNames.answerFields.map { $0.lowercased() }
+        ["x-request-id", "retry-after", "www-authenticate", "trailer-x-request-id"]
+        + CrossOriginNames.answerFields.map { $0.lowercased() }
 }

@@ -16,7 +16,7 @@ extension RecoveryRefusal {
             .domain(
                 .resourceExhausted,
                 reason: "TOO_MANY_ATTEMPTS",
-                message: "There were too many wrong recovery codes. Please try again later.",
+                message: "There were too many tries with recovery codes. Please try again later.",
                 retryAfter: .milliseconds(retryAfterMilliseconds)
             )
         }

@@ -100,7 +100,8 @@ def test_it_says_for_which_domain_passkeys_are(folder):
     lines = result.stdout.splitlines()
     place = lines.index("passkeys for acme.org, with verification of the user")
     assert lines[place + 1] == "  from https://app.acme.org, https://acme.org"
-    assert "don't change it" in lines[place + 2]
+    assert lines[place + 2] == "  from every authenticator"
+    assert "don't change it" in lines[place + 3]
 
 
 def test_it_reports_all_errors_together(folder):

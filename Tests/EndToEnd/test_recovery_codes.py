@@ -10,7 +10,9 @@ from passkey_phone import SETTINGS, Phone
 from soft_authenticator import SoftAuthenticator
 from stack import new_stack
 from test_linking import age, unlink
+from test_operators import done
 
+PAGE = "https://app.example.com"
 CODE = re.compile(r"(?:[0-9A-HJKMNP-TV-Z]{4}-){5}[0-9A-HJKMNP-TV-Z]{4}")
 
 
@@ -18,7 +20,8 @@ CODE = re.compile(r"(?:[0-9A-HJKMNP-TV-Z]{4}-){5}[0-9A-HJKMNP-TV-Z]{4}")
 def stack():
     with new_stack(
             VESTIBULE_LOG_LEVEL="trace", VESTIBULE_GATEWAY_AUTH_PER_SECOND="1000000", VESTIBULE_GATEWAY_AUTH_BURST="1000000",
-            **SETTINGS) as stack:
+            # For public addresses: private ones are not counted.
+            VESTIBULE_GATEWAY_TRUSTED_PROXIES="127.0.0.0/8", VESTIBULE_GATEWAY_ORIGINS=PAGE, **SETTINGS) as stack:
         stack.start()
         yield stack
         assert stack.stop() == 0, stack.output
@@ -43,8 +46,9 @@ class Owner(Phone):
         """The next phone of the person, which has nothing but the codes."""
         return Owner(self.stack, self.person, SoftAuthenticator())
 
-    def recovery(self, code):
-        return self.gateway.post("/auth/recovery/challenge", {"code": code})
+    def recovery(self, code, address=None):
+        headers = {"X-Forwarded-For": address} if address else {}
+        return self.gateway.post("/auth/recovery/challenge", {"code": code}, headers=headers)
 
     def recover(self, code, credential, name=None):
         return self.gateway.post("/auth/recovery", {"code": code, "credential": credential} | ({"name": name} if name else {}))
@@ -82,7 +86,8 @@ def test_a_code_adds_a_passkey_on_a_new_phone_and_nothing_else(stack, owner):
     phone.sign_in_by_passkey()
     assert phone.user_id == owner.user_id
     # Used up: neither another passkey, whose challenge came before, nor a challenge.
-    phone.recover(codes[3], late).problem(401, "RECOVERY_CODE_INVALID")
+    for credential in (late, "nonsense"):
+        phone.recover(codes[3], credential).problem(401, "RECOVERY_CODE_INVALID")
     phone.recovery(codes[3]).problem(401, "RECOVERY_CODE_INVALID")
     # A code's challenge is for that code.
     other = SoftAuthenticator().create(phone._options(phone.recovery(codes[4])))
@@ -140,30 +145,95 @@ def test_codes_need_a_recent_proven_sign_in_and_no_guest_gets_any(stack, owner):
     stack.client().post("/auth/recovery-codes", token=guest["access_token"]).problem(403, "GUEST_NOT_ALLOWED")
 
 
-def test_the_last_way_in_is_a_passkey_and_the_codes_open_the_account_again(stack, owner):
-    phone = owner.lost()
-    phone.recovered(owner.make_codes()[0])
-    # A thief with a code doesn't take the provider away on the same day.
-    phone.sign_in_by_passkey()
-    unlink(phone, "apple").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
-
-
-def test_wrong_codes_are_refused_alike_and_limited(stack, owner):
+def test_who_found_a_code_takes_nothing_away_that_day(stack, owner):
     codes = owner.make_codes()
-    stranger = owner.lost()
+    thief = owner.lost()
+    added = thief.recovered(codes[0])
+    thief.sign_in_by_passkey()
+    unlink(thief, "apple").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    # Codes of the thief's would be good after the owner has removed the passkey.
+    thief.post("/auth/recovery-codes").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    assert owner.left()["remaining"] == 9
+    # Nor is the account deleted at once: it is scheduled, and the owner cancels it.
+    assert thief.gateway.send("DELETE", "/me", token=thief.access_token).status == 202
+    owner.gateway.send("DELETE", "/me/deletion", token=owner.access_token).expect(204)
+    owner.remove(added["id"]).expect(204)
+    owner.get("/me").expect(200)
+    owner.sign_in()
+    assert set(owner.make_codes()).isdisjoint(codes)
+
+
+def test_codes_end_with_the_way_in_by_which_they_were_made(stack, owner):
+    passkey = owner.register()
+    owner.sign_in_by_passkey()
+    owner.post("/auth/recovery-codes").problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+    # Two days later.
+    age(stack, owner, 2 * 86_400)
+    stack.sql(f"UPDATE identity.passkeys SET created_at = created_at - interval '2 days' WHERE subject = '{owner.user_id}'")
+    owner.sign_in_by_passkey()
+    by_passkey = owner.make_codes()
+    owner.sign_in()
+    owner.remove(passkey["id"]).expect(204)
+    assert owner.left()["remaining"] == 0
+    owner.lost().recovery(by_passkey[0]).problem(401, "RECOVERY_CODE_INVALID")
+    # Those of another way in stay.
+    codes = owner.make_codes()
+    other = owner.register(on=SoftAuthenticator())
+    owner.remove(other["id"]).expect(204)
+    owner.lost().recovered(codes[0])
+
+
+def test_a_full_list_of_passkeys_keeps_nobody_out(stack, owner):
+    for _ in range(20):
+        owner.register(on=SoftAuthenticator())
+    codes = owner.make_codes()
+    phone = owner.lost()
+    phone.recovered(codes[0])
+    phone.sign_in_by_passkey()
+    assert len(phone.passkeys()) == 21
+    owner.post("/auth/passkeys/challenge").problem(400, "TOO_MANY_PASSKEYS")
+
+
+def test_an_account_gets_codes_five_times_a_day(owner):
+    for _ in range(5):
+        codes = owner.make_codes()
+    owner.post("/auth/recovery-codes").problem(429, "TOO_MANY_ATTEMPTS")
+    owner.lost().recovered(codes[0])
+
+
+def test_wrong_codes_are_refused_alike_and_counted_and_right_ones_pass(stack, owner):
+    codes = owner.make_codes()
+    stranger, address = owner.lost(), "203.0.113.7"
     wrong = codes[0][:-1] + ("0" if codes[0][-1] != "0" else "1")
-    refused = [stranger.recovery(text) for text in (wrong, "0" * 24, "U" * 24, "A", codes[0] + "0", "é" * 24)]
+    refused = [stranger.recovery(text, address) for text in (wrong, "0" * 24, "U" * 24, "A", codes[0] + "0", "é" * 24)]
     for answer in refused:
         answer.problem(401, "RECOVERY_CODE_INVALID")
     assert len({answer.json["detail"] for answer in refused}) == 1
-    tries = 0
-    while (answer := stranger.recovery(wrong)).status == 401 and tries < 60:
+    tries = len(refused)
+    while (answer := stranger.recovery(wrong, address)).status == 401 and tries < 60:
         tries += 1
+    assert tries == 50
     answer.problem(429, "TOO_MANY_ATTEMPTS")
     assert int(answer.headers["retry-after"]) > 3600
-    # The code with that locator is closed for today, and the others of the account aren't.
-    owner.lost().recovery(codes[0]).problem(429, "TOO_MANY_ATTEMPTS")
-    owner.lost().recovered(codes[1])
+    # Others may share the address, and a private one may be everybody's.
+    stranger.recovery(codes[0], address).expect(200)
+    stranger.recovery(wrong, "203.0.113.8").problem(401, "RECOVERY_CODE_INVALID")
+    for _ in range(55):
+        stranger.recovery(wrong).problem(401, "RECOVERY_CODE_INVALID")
+
+
+def test_pages_of_other_origins_read_what_would_be_enough(stack, owner):
+    age(stack, owner, 700)
+    refused = owner.gateway.post("/auth/recovery-codes", token=owner.access_token, headers={"Origin": PAGE})
+    refused.problem(403, "RECENT_SIGN_IN_REQUIRED")
+    assert "www-authenticate" in refused.headers["access-control-expose-headers"].split(", ")
+
+
+def test_a_block_by_an_operator_ends_the_codes(stack, owner):
+    codes = owner.make_codes()
+    done(stack, "block", owner.user_id, "--reason", "abuse", "--confirm")
+    done(stack, "unblock", owner.user_id)
+    owner.lost().recovery(codes[0]).problem(401, "RECOVERY_CODE_INVALID")
 
 
 def test_a_blocked_account_is_not_recovered(stack, owner):
@@ -172,6 +242,7 @@ def test_a_blocked_account_is_not_recovered(stack, owner):
     credential = phone.authenticator.create(phone._options(phone.recovery(codes[0])))
     stack.sql(f"UPDATE identity.accounts SET blocked_at = now(), block_reason = 'abuse' WHERE user_id = '{owner.user_id}'")
     phone.recover(codes[0], credential).problem(403, "ACCOUNT_BLOCKED")
+    phone.recovery(codes[1]).problem(403, "ACCOUNT_BLOCKED")
     assert stack.sql(f"SELECT count(*) FROM identity.recovery_codes WHERE user_id = '{owner.user_id}' AND used_at IS NOT NULL").strip() == "0"
 
 

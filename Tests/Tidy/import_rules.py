@@ -21,7 +21,7 @@ ALLOWED = {
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
     "IdentityDomain": {"JOSE", "Models"},
-    "IdentityService": _SERVICE | {"AccountImport", "Bytes", "IdentityDomain", "JOSE", "OutgoingHTTP", "WebAuthn"},
+    "IdentityService": _SERVICE | {"AccountImport", "Bytes", "Certificates", "IdentityDomain", "JOSE", "OutgoingHTTP", "WebAuthn"},
     "Images": {"Bytes"},
     "InvitesDomain": {"Models"},
     "InvitesService": _SERVICE | {"Bytes", "InvitesDomain", "JOSE"},

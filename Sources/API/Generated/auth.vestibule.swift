@@ -393,7 +393,8 @@ public enum AuthServiceMethods {
     /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
     /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY for a session of a way to sign
+    /// in that was added less than a day ago, if the account has an older one.
     public static let createRecoveryCodes = MethodDescriptor(
         service: serviceName,
         method: "CreateRecoveryCodes",
@@ -635,7 +636,8 @@ public protocol AuthServiceHandler: RPCService {
     /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
     /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY for a session of a way to sign
+    /// in that was added less than a day ago, if the account has an older one.
     func createRecoveryCodes(
         _ request: AppV1.CreateRecoveryCodesRequest,
         context: ServerContext
@@ -1175,7 +1177,8 @@ public struct AuthServiceClient: Sendable {
     /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
     /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
     ///
-    /// Needs a recent, proven sign-in as LinkProvider does.
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY for a session of a way to sign
+    /// in that was added less than a day ago, if the account has an older one.
     public func createRecoveryCodes(
         _ request: AppV1.CreateRecoveryCodesRequest,
         options: CallOptions = CallOptions()

@@ -66,10 +66,12 @@ extension IdentityV1.IntrospectTokenResponse {
         if use == .access { json["token_type"] = "Bearer" }
         if !scope.isEmpty { json["scope"] = .string(scope) }
         if !audience.isEmpty { json["aud"] = .string(audience) }
-        // As the token's own claims (RFC 9470 section 6.2). An identity of before says neither.
+        // As the token's own claims (RFC 9470 section 6.2). An identity of a release before says neither, but which user is a guest.
         if !acr.isEmpty {
             json["acr"] = .string(acr)
             json["auth_time"] = .integer(signedInAtSeconds)
+        } else if isGuest {
+            json["acr"] = "urn:vestibule:acr:guest"
         }
         return json
     }

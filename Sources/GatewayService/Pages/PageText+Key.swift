@@ -141,6 +141,8 @@ extension PageText {
         case changeUnlinked
         case changeDeletionScheduled
         case changeDeletionCancelled
+        case changeRecoveryCodesCreated
+        case changeRecoveryCodeUsed
         case yourData
         case downloadData
         case confirmIdentityTitle

@@ -40,8 +40,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
     /// The greatest age of the sign-in, in seconds.
     public let maxAgeSeconds: Int64?
     /// How the sign-in should be proven, any of these; empty for any way (`acr_values`, OpenID Connect Core section 3.1.2.1, RFC 9470
-    /// section 4). Values that we don't know are ignored.
-    public let contexts: [AuthenticationContext]
+    /// section 4). Values that no sign-in can be asked for are ignored.
+    public var contexts: [AuthenticationContext]
     /// The provider to begin with, as the client names it; an unknown one is ignored.
     public let provider: String?
     /// The languages of the page, the preferred first (OpenID Connect Core section 3.1.2.1).
@@ -184,7 +184,7 @@ extension AuthorizationRequest {
         self.prompt = prompt
         maxAgeSeconds = maxAge.flatMap { $0 }.map { min($0, Self.maxAgeSecondsMax) }
         contexts = (fields.short("acr_values") ?? "").split(separator: " ")
-            .compactMap { AuthenticationContext(rawValue: String($0)) }
+            .compactMap { AuthenticationContext(rawValue: String($0)) }.filter(AccountAct.acceptedContexts.contains)
         provider = fields.short("idp")
         languages = fields.short("ui_locales")
         loginHint = fields.short("login_hint")

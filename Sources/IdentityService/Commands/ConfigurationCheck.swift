@@ -187,6 +187,7 @@ extension PasskeySettings {
         return [
             "passkeys for \(relyingParty.id), \(verification) verification of the user",
             "  from \(relyingParty.origins.joined(separator: ", "))",
+            "  \(attestation.summary)",
             "  a passkey opens nothing under another domain: don't change it once users have passkeys", "",
         ]
     }

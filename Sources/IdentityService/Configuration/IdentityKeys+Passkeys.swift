@@ -32,7 +32,23 @@ extension IdentityKeys {
                 + "preferred: it verifies where it can."
         )
 
-        static let all: [any AnyConfigurationKey] = [relyingParty, name, origins, userVerification]
+        static let metadata = ConfigurationKey.optionalFile(
+            "VESTIBULE_IDENTITY_PASSKEY_METADATA_FILE",
+            help:
+                "FIDO's metadata of authenticators (MDS3), the file that https://mds3.fidoalliance.org/ serves. With it only authenticators "
+                + "that prove their model, and that it trusts, register passkeys: security keys, not passkeys that are synced.",
+            bytesMax: MetadataBlob.bytesMax
+        )
+        static let metadataRoots = ConfigurationKey.optionalFile(
+            "VESTIBULE_IDENTITY_PASSKEY_METADATA_ROOTS_FILE",
+            help:
+                "The root certificates, in PEM, of the signer of VESTIBULE_IDENTITY_PASSKEY_METADATA_FILE: GlobalSign's root R3.",
+            bytesMax: 65_536
+        )
+
+        static let all: [any AnyConfigurationKey] = [
+            relyingParty, name, origins, userVerification, metadata, metadataRoots,
+        ]
     }
 }
 
@@ -46,10 +62,14 @@ struct PasskeySettings: Sendable {
     /// What authenticators show as the app's name.
     let name: String
 
+    /// Which authenticators may register passkeys.
+    let attestation: AttestationPolicy
+
     /// Settings by hand, for tests.
     init(relyingParty: RelyingParty, name: String) {
         self.relyingParty = relyingParty
         self.name = name
+        attestation = .none
     }
 
     /// The settings of a configuration; nil where passkeys are off.
@@ -58,6 +78,7 @@ struct PasskeySettings: Sendable {
             let others: [(name: String, isSet: Bool)] = [
                 (IdentityKeys.Passkeys.name.name, configuration[IdentityKeys.Passkeys.name] != nil),
                 (IdentityKeys.Passkeys.origins.name, configuration[IdentityKeys.Passkeys.origins] != nil),
+                (IdentityKeys.Passkeys.metadata.name, configuration[IdentityKeys.Passkeys.metadata] != nil),
             ]
             let key = IdentityKeys.Passkeys.relyingParty.name
             let faults = others.filter(\.isSet).map { other in
@@ -76,6 +97,7 @@ struct PasskeySettings: Sendable {
             throw ConfigurationErrors([Self.fault(error)])
         }
         name = configuration[IdentityKeys.Passkeys.name] ?? id
+        attestation = try AttestationPolicy(reading: configuration)
     }
 
     private static func fault(_ error: RelyingPartyError) -> ConfigurationError {

@@ -13,15 +13,15 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.AddPasskeyResponse {
         // The same credential is added once.
         try await context.answer(mayBeRepeated: true) {
-            guard let party = passkeys?.relyingParty else { throw IdentityError.passkey(.notEnabled) }
+            guard let passkeys else { throw IdentityError.passkey(.notEnabled) }
             let owner = try await owner(request.accessToken, context)
             let name = request.name.isEmpty ? nil : try PasskeyName.check(request.name)
             let handle = try await store.passkeyHandle(of: owner.userID, deadline: context.deadline)
             let passkey = try await store.addPasskey(
-                newPasskey(request.credential, for: .registration(owner.sessionID, handle: handle), by: party),
+                newPasskey(request.credential, for: .registration(owner.sessionID, handle: handle), by: passkeys),
                 id: identifiers.make(PasskeyID.self),
                 name: name,
-                for: party.id,
+                for: passkeys.relyingParty.id,
                 under: handle,
                 by: .session(LinkingSession(userID: owner.userID, sessionID: owner.sessionID)),
                 nowMilliseconds: clock.nowMilliseconds,
@@ -37,7 +37,7 @@ extension IdentityMethods {
     func newPasskey(
         _ credential: String,
         for purpose: PasskeyChallenges.Purpose,
-        by party: RelyingParty
+        by settings: PasskeySettings
     ) throws(IdentityError) -> NewPasskey {
         let answer: RegistrationResponse
         do throws(WebAuthnError) {
@@ -48,7 +48,12 @@ extension IdentityMethods {
         guard let challenge = answer.claimedChallenge else { throw .passkey(.malformed) }
         _ = try passkeyChallenges.check(challenge, for: purpose, nowSeconds: clock.nowSeconds)
         do throws(WebAuthnError) {
-            return try party.register(answer, challenge: challenge)
+            return try settings.relyingParty.register(
+                answer,
+                challenge: challenge,
+                attestation: settings.attestation,
+                now: Int(clock.nowSeconds)
+            )
         } catch {
             throw .passkey(.rejected)
         }

@@ -108,6 +108,8 @@ extension OAuthMethods {
     ) throws(AuthorizationRequest.Rejection) -> AuthorizationRequest {
         let now = identity.clock.nowMilliseconds
         var request = try AuthorizationRequest(parameters, clients: clients, nowMilliseconds: now)
+        // A wish that can't be granted must not have the user sign in again and again.
+        if identity.passkeys == nil { request.contexts.removeAll { $0 == .passkey } }
         let hints = parameters.filter { $0.name == "id_token_hint" && !$0.value.isEmpty }
         guard let hint = hints.first else { return request }
         guard hints.count == 1, let hinted = identity.issuer.hintedSession(hint.value) else {

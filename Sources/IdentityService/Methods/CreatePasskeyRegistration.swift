@@ -42,11 +42,12 @@ extension IdentityMethods {
         _ settings: PasskeySettings,
         for userID: UserID,
         name: String,
+        max passkeysMax: Int = PasskeySettings.countMax,
         deadline: Deadline?,
         _ purpose: (UserID) -> PasskeyChallenges.Purpose
     ) async throws -> String {
         let known = try await store.passkeys(of: userID, deadline: deadline)
-        guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
+        guard known.count(of: settings.relyingParty.id) < passkeysMax else { throw IdentityError.passkey(.tooMany) }
         let handle = try await store.passkeyHandle(of: userID, deadline: deadline)
         let shown = name.isEmpty ? userID.description : name
         guard let user = UserEntity(id: handle.bytes, name: shown, displayName: name) else {
@@ -57,7 +58,8 @@ extension IdentityMethods {
             user: user,
             challenge: newPasskeyChallenge(for: purpose(handle)),
             timeoutMilliseconds: Self.passkeyTimeoutMilliseconds,
-            excluded: known.map { CredentialDescriptor(id: $0.credentialID, transports: $0.transports) }
+            excluded: known.map { CredentialDescriptor(id: $0.credentialID, transports: $0.transports) },
+            attestation: settings.attestation
         )
         return String(decoding: options, as: UTF8.self)
     }

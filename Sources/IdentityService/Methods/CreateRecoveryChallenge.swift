@@ -18,6 +18,7 @@ extension IdentityMethods {
                 passkeys,
                 for: account.userID,
                 name: account.name ?? "",
+                max: PasskeyGround.recoveryCode(code, account.userID).passkeysMax,
                 deadline: context.deadline
             ) { .recovery(code, handle: $0) }
             var response = IdentityV1.CreateRecoveryChallengeResponse()

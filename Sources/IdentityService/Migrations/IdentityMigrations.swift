@@ -96,7 +96,9 @@ public enum IdentityMigrations {
             name: "recovery codes",
             sql: recoveryCodes,
             release: MinorVersion(0, 10),
-            effects: [.referred("accounts"), .altered("security_events"), .validated("security_events")]
+            effects: [
+                .referred("accounts"), .altered("passkeys"), .altered("security_events"), .validated("security_events"),
+            ]
         ),
     ]
 

@@ -48,6 +48,8 @@ extension IdentityStore {
                 WHERE user_id = \(user)
                 """
             )
+            // A thief of the account may have made them.
+            try await transaction.execute("DELETE FROM recovery_codes WHERE user_id = \(user)")
             // A statement of its own, since its snapshot must have the sessions that were committed before the lock was got.
             let ended = Int64(try await transaction.execute(Self.endOfSessions(of: userID, now)).affected)
             // An answer that was lost is asked for again: that it was so already is no event.

@@ -101,6 +101,7 @@ extension IdentityStore {
                 if let credentials = session.credentials {
                     try await check(credentials, claim, of: userID, among: identities, in: transaction)
                 } else {
+                    try await checkNotRecovered(session.sessionID, of: userID, now, in: transaction)
                     try checkSignIn(opened, now)
                 }
             }
@@ -186,6 +187,28 @@ extension IdentityStore {
         }
         if isEnded { throw IdentityError.sessionRevoked }
         return (proof, createdAt)
+    }
+
+    /// Throws if the session's passkey was added by a recovery code less than a day ago: who has found a code deletes nothing at once. The
+    /// deletion is scheduled then, and the owner notified.
+    private func checkNotRecovered(
+        _ sessionID: SessionID,
+        of userID: UserID,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let from = PostgresTimestamp(milliseconds: now.milliseconds - ProviderRemoval.waitMilliseconds)
+        let rows = try await transaction.query(
+            """
+            SELECT FROM sessions session JOIN passkeys USING (passkey_id)
+            WHERE session_id = \(sessionID.uuid) AND by_recovery_code AND passkeys.created_at > \(from)
+                AND subject IN (SELECT subject FROM provider_identities
+                    WHERE user_id = \(userID.uuid) AND provider = \(ProviderName.passkey.value))
+            """
+        )
+        guard rows.isEmpty else {
+            throw IdentityError.signInInsufficient(.unproven, maxAgeSeconds: limits.deletionSignInSeconds)
+        }
     }
 
     private func checkSignIn(_ opened: (proof: Proof, createdAt: PostgresTimestamp), _ now: PostgresTimestamp) throws {

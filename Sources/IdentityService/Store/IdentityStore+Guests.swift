@@ -25,7 +25,7 @@ extension IdentityStore {
     /// used.
     static let guestSessionSeconds: Int64 = 4_000 * 86_400
     /// Whose count that of all new guests is, and as a site that of all without an address.
-    static let everybody = [UInt8](repeating: 0, count: 16)
+    private static let everybody = [UInt8](repeating: 0, count: 16)
     /// How long the deletion of a guest account waits after a failed try, in seconds.
     private static let guestRetrySeconds: Int64 = 600
     /// For how long the process that found guest accounts due has them to itself, in seconds: longer than it takes to delete them.

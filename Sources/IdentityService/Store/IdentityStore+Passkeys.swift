@@ -32,9 +32,26 @@ enum PasskeyGround: Sendable {
         }
     }
 
+    /// How many passkeys the account may have before: a full list keeps nobody out who has nothing left but codes.
+    var passkeysMax: Int {
+        switch self {
+        case .session: PasskeySettings.countMax
+        case .recoveryCode: PasskeySettings.countMax + RecoveryCode.count
+        }
+    }
+
+    fileprivate var byRecoveryCode: Bool {
+        if case .recoveryCode = self { true } else { false }
+    }
+
     fileprivate var sessionID: SessionID? {
         if case .session(let session) = self { session.sessionID } else { nil }
     }
+}
+
+extension [AccountPasskey] {
+    /// How many are of a relying party: the others sign for nobody any more.
+    func count(of party: String) -> Int { count { $0.relyingParty == party } }
 }
 
 extension IdentityStore {
@@ -110,7 +127,7 @@ extension IdentityStore {
             }
             try await checkNotAbsorbing([userID], in: transaction)
             if let same = known.first(where: { $0.credentialID == passkey.credentialID }) { return same }
-            guard known.count < PasskeySettings.countMax else { throw IdentityError.passkey(.tooMany) }
+            guard known.count(of: party) < ground.passkeysMax else { throw IdentityError.passkey(.tooMany) }
             let isTaken = try await !transaction.query(
                 "SELECT FROM passkeys WHERE credential_id = \(passkey.credentialID) LIMIT 1"
             ).isEmpty
@@ -130,7 +147,16 @@ extension IdentityStore {
                 )
                 guard rows.affected == 1 else { throw IdentityError.passkey(.taken) }
             }
-            try await insert(passkey, id: id, name: name, for: party, subject: subject, now, in: transaction)
+            try await insert(
+                passkey,
+                id: id,
+                name: name,
+                for: party,
+                subject: subject,
+                byRecoveryCode: ground.byRecoveryCode,
+                now,
+                in: transaction
+            )
             if case .recoveryCode(let code, _) = ground {
                 try await noteUse(of: code, by: userID, adding: id, now, in: transaction)
             }
@@ -200,6 +226,7 @@ extension IdentityStore {
                 nowMilliseconds
             )
             let hasEnded = try await endSessions(of: id, session, now, in: transaction)
+            try await deleteRecoveryCodes(of: session.userID, madeBy: .passkey, id, in: transaction)
             try await transaction.execute(
                 "DELETE FROM passkeys WHERE subject = \(identity.subject) AND credential_id = \(removed.credentialID)"
             )
@@ -258,6 +285,7 @@ extension IdentityStore {
         name: String?,
         for party: String,
         subject: String,
+        byRecoveryCode: Bool,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws {
@@ -265,10 +293,10 @@ extension IdentityStore {
         try await transaction.execute(
             """
             INSERT INTO passkeys (subject, credential_id, passkey_id, rp_id, public_key, sign_count, is_backup_eligible,
-                is_backed_up, aaguid, transports, name, created_at)
+                is_backed_up, aaguid, transports, name, created_at, by_recovery_code)
             VALUES (\(subject), \(passkey.credentialID), \(id.uuid), \(party), \(passkey.publicKey),
                 \(Int64(passkey.signCount)), \(passkey.isBackupEligible), \(passkey.isBackedUp), \(aaguid),
-                \(passkey.transports), \(name), \(now))
+                \(passkey.transports), \(name), \(now), \(byRecoveryCode))
             """
         )
     }

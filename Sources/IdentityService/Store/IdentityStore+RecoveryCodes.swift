@@ -17,15 +17,18 @@ struct RecoveringAccount: Sendable {
 }
 
 extension IdentityStore {
-    /// Wrong codes from one address, over all replicas. Nobody guesses 80 bits: the limit is for the work that they make.
+    /// Wrong codes from one address, over all replicas. A right one passes in any case: nobody guesses 80 bits, and users may share an
+    /// address.
     static let recoveryTriesPerAddress = Quota.daily("recovery_address", countMax: 50)
-    /// Wrong codes with the locator of one code.
-    static let recoveryTriesPerCode = Quota.daily("recovery_code", countMax: 20)
+    /// How often an account gets codes: each time is an event that its user is shown.
+    static let recoveryCodesPerAccount = Quota.daily("recovery_codes", countMax: 5)
 
-    /// Replaces the recovery codes of an account.
+    /// Replaces the recovery codes of an account. A way to sign in that was added less than a day ago gets none where there is an older one,
+    /// just as it removes none: codes of a thief would be good after the owner has removed that way.
     ///
     /// - Returns: false if another code has one of the locators, and nothing was done.
-    /// - Throws: what the session is refused for, or what the database throws.
+    /// - Throws: `providerLinkedTooRecently`, `IdentityError.recovery(.tooManyAttempts)`, or what the session is refused for; or what the
+    ///   database throws.
     func replaceRecoveryCodes(
         by codes: [RecoveryCode],
         _ session: LinkingSession,
@@ -35,13 +38,17 @@ extension IdentityStore {
         let (user, now) = (session.userID.uuid, PostgresTimestamp(milliseconds: nowMilliseconds))
         do {
             try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
-                _ = try await check(session, for: .createRecoveryCodes, now, in: transaction)
+                let identities = try await lockIdentities(of: [session.userID], in: transaction)
+                let provider = try await check(session, for: .createRecoveryCodes, now, in: transaction)
                 try await checkNotAbsorbing([session.userID], in: transaction)
+                try await checkWayIn(session, provider, identities, nowMilliseconds, in: transaction)
+                try await spendCreation(of: session.userID, nowMilliseconds, in: transaction)
                 try await transaction.execute("DELETE FROM recovery_codes WHERE user_id = \(user)")
                 let inserted = try await transaction.execute(
                     """
-                    INSERT INTO recovery_codes (locator, user_id, hash, created_at)
-                    SELECT locator, \(user), hash, \(now)
+                    INSERT INTO recovery_codes (locator, user_id, hash, created_at, provider, made_by)
+                    SELECT locator, \(user), hash, \(now), \(provider),
+                        (SELECT passkey_id FROM sessions WHERE session_id = \(session.sessionID.uuid))
                     FROM unnest(\(codes.map(\.locator)), \(codes.map(\.hash))) AS code (locator, hash)
                     ON CONFLICT (locator) DO NOTHING
                     """
@@ -81,35 +88,49 @@ extension IdentityStore {
 
     /// The account of a recovery code. The code isn't used up. A wrong one counts.
     ///
-    /// - Parameter addressCode: the client's address, as a code; those without share a limit.
-    /// - Throws: `IdentityError.recovery`, or what the database throws.
+    /// - Parameter addressCode: the client's address, as a code; nil for a private one, which may be everybody behind a proxy: the gateway
+    ///   alone limits those.
+    /// - Throws: `IdentityError.recovery`, `accountBlocked`, or what the database throws.
     func account(
         of code: RecoveryCode?,
         addressCode: [UInt8]?,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> RecoveringAccount {
-        var counts = [(Self.recoveryTriesPerAddress, addressCode ?? Self.everybody)]
-        if let code { counts.append((Self.recoveryTriesPerCode, Self.subject(of: code))) }
-        let found = try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) {
-            [counts] transaction -> RecoveringAccount? in
-            for (quota, subject) in counts {
-                let wait = try await QuotaStore.wait(
-                    quota,
-                    of: subject,
-                    nowMilliseconds: nowMilliseconds,
-                    in: transaction
-                )
-                if let wait { throw IdentityError.recovery(.tooManyAttempts(retryAfterMilliseconds: wait)) }
+        try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) {
+            transaction -> Result<RecoveringAccount, IdentityError> in
+            if let code, let account = try await account(of: code, in: transaction) {
+                try await checkNotAbsorbing([account.userID], in: transaction)
+                return .success(account)
             }
-            if let code, let account = try await account(of: code, in: transaction) { return account }
-            for (quota, subject) in counts {
-                _ = try await QuotaStore.spend(quota, of: subject, nowMilliseconds: nowMilliseconds, in: transaction)
-            }
-            return nil
-        }
-        guard let found else { throw IdentityError.recovery(.invalid) }
-        return found
+            guard let addressCode else { return .failure(.recovery(.invalid)) }
+            let wait = try await QuotaStore.spend(
+                Self.recoveryTriesPerAddress,
+                of: addressCode,
+                nowMilliseconds: nowMilliseconds,
+                in: transaction
+            )
+            // Returned and not thrown, so that it is counted.
+            return .failure(.recovery(wait.map { .tooManyAttempts(retryAfterMilliseconds: $0) } ?? .invalid))
+        }.get()
+    }
+
+    /// Deletes the codes that were made by sessions of a way in which is removed: they would be a way in of the same person.
+    ///
+    /// - Parameter passkey: the one that is removed; nil for all of the provider.
+    func deleteRecoveryCodes(
+        of userID: UserID,
+        madeBy provider: ProviderName,
+        _ passkey: PasskeyID? = nil,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let id = passkey?.uuid
+        try await transaction.execute(
+            """
+            DELETE FROM recovery_codes WHERE user_id = \(userID.uuid) AND provider = \(provider.value)
+                AND (\(id) IS NULL OR made_by = \(id))
+            """
+        )
     }
 
     /// Locks an account and a recovery code of it for the rest of the transaction. The account's identities must be locked before.
@@ -161,6 +182,34 @@ extension IdentityStore {
 
     private struct LocatorTaken: Error {}
 
+    /// Throws `providerLinkedTooRecently` if the way in that opened the session was added less than a day ago, and there is an older one.
+    private func checkWayIn(
+        _ session: LinkingSession,
+        _ provider: String,
+        _ identities: [LockedIdentity],
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let known = try await passkeys(of: session.userID, in: transaction)
+        let asking = try await openedSince(session, by: provider, identities, known, in: transaction)
+        let oldest = identities.map(\.linkedAt.milliseconds).min() ?? asking
+        try checkAge(removed: oldest, asking: asking, remaining: [oldest], nowMilliseconds)
+    }
+
+    private func spendCreation(
+        of userID: UserID,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let wait = try await QuotaStore.spend(
+            Self.recoveryCodesPerAccount,
+            of: userID.bytes,
+            nowMilliseconds: nowMilliseconds,
+            in: transaction
+        )
+        if let wait { throw IdentityError.recovery(.tooManyAttempts(retryAfterMilliseconds: wait)) }
+    }
+
     private func account(
         of code: RecoveryCode,
         in transaction: PostgresTransaction
@@ -168,16 +217,16 @@ extension IdentityStore {
         let row = try await transaction.query(
             """
             SELECT hash, user_id, passkey_id, (SELECT told_name FROM provider_identities identity
-                WHERE identity.user_id = code.user_id AND told_name IS NOT NULL ORDER BY created_at LIMIT 1)
+                    WHERE identity.user_id = code.user_id AND told_name IS NOT NULL ORDER BY created_at LIMIT 1),
+                EXISTS (SELECT FROM accounts WHERE accounts.user_id = code.user_id AND blocked_at IS NOT NULL)
             FROM recovery_codes code WHERE locator = \(code.locator)
             """
         ).first
-        let found = try row?.decode([UInt8].self, PostgresUUID.self, PostgresUUID?.self, String?.self)
-        guard let (hash, userID, added, name) = found, ConstantTime.areEqual(hash, code.hash) else { return nil }
+        let found = try row?.decode([UInt8].self, PostgresUUID.self, PostgresUUID?.self, String?.self, Bool.self)
+        guard let (hash, userID, added, name, isBlocked) = found, ConstantTime.areEqual(hash, code.hash) else {
+            return nil
+        }
+        if isBlocked { throw IdentityError.signIn(.accountBlocked) }
         return RecoveringAccount(userID: UserID(userID), name: name, added: added.map { PasskeyID($0) })
-    }
-
-    private static func subject(of code: RecoveryCode) -> [UInt8] {
-        SHA256.hash(Array("vestibule recovery locator 1\0".utf8) + code.locator)
     }
 }

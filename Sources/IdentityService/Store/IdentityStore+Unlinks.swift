@@ -88,6 +88,7 @@ extension IdentityStore {
             """
         )
         try await abandonGrants(of: session.userID, provider: provider, in: transaction)
+        try await deleteRecoveryCodes(of: session.userID, madeBy: provider, in: transaction)
         try await transaction.execute(
             """
             WITH told AS (

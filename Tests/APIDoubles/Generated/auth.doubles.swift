@@ -225,7 +225,8 @@ public final class AuthServiceDouble: AuthServiceHandler {
         /// Creates ten recovery codes for the user's account; those from before are worth nothing then. Each of them adds one passkey, by
         /// RecoverAccount, and opens nothing else. They are returned once: the app has the user keep them.
         ///
-        /// Needs a recent, proven sign-in as LinkProvider does.
+        /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY for a session of a way to sign
+        /// in that was added less than a day ago, if the account has an older one.
         public var createRecoveryCodes: @Sendable (
             AppV1.CreateRecoveryCodesRequest,
             ServerContext

@@ -11,6 +11,7 @@ enum ProvidersPart {
     static let changeKeys: [String: PageText.Key] = [
         "provider_linked": .changeLinked, "provider_unlinked": .changeUnlinked,
         "deletion_scheduled": .changeDeletionScheduled, "deletion_cancelled": .changeDeletionCancelled,
+        "recovery_codes_created": .changeRecoveryCodesCreated, "recovery_code_used": .changeRecoveryCodeUsed,
     ]
 
     static func routes(_ pages: AccountPages) -> [Route] {

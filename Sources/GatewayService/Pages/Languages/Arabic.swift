@@ -118,6 +118,8 @@ extension PageText {
           "changeUnlinked": "أُزيل {provider}",
           "changeDeletionScheduled": "طلب شخص ما حذف الحساب",
           "changeDeletionCancelled": "أُلغي الحذف",
+          "changeRecoveryCodesCreated": "أُنشئت رموز استرداد",
+          "changeRecoveryCodeUsed": "استُخدم رمز استرداد",
           "yourData": "بياناتك",
           "downloadData": "تنزيل بياناتي",
           "confirmIdentityTitle": "يُرجى تأكيد أنك أنت",

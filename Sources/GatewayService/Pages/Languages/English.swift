@@ -119,6 +119,8 @@ extension PageText {
           "changeUnlinked": "{provider} was removed",
           "changeDeletionScheduled": "Someone asked to delete the account",
           "changeDeletionCancelled": "The deletion was cancelled",
+          "changeRecoveryCodesCreated": "Recovery codes were created",
+          "changeRecoveryCodeUsed": "A recovery code was used",
           "yourData": "Your data",
           "downloadData": "Download my data",
           "confirmIdentityTitle": "Please confirm that it’s you",

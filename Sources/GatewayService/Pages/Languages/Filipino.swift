@@ -118,6 +118,8 @@ extension PageText {
           "changeUnlinked": "Inalis ang {provider}",
           "changeDeletionScheduled": "May humiling na burahin ang account",
           "changeDeletionCancelled": "Kinansela ang pagbura",
+          "changeRecoveryCodesCreated": "Gumawa ng mga recovery code",
+          "changeRecoveryCodeUsed": "May ginamit na recovery code",
           "yourData": "Iyong data",
           "downloadData": "I-download ang data ko",
           "confirmIdentityTitle": "Kumpirmahing ikaw ito",

@@ -118,6 +118,8 @@ extension PageText {
           "changeUnlinked": "{provider} wurde entfernt",
           "changeDeletionScheduled": "Jemand wollte das Konto löschen",
           "changeDeletionCancelled": "Die Löschung wurde abgebrochen",
+          "changeRecoveryCodesCreated": "Wiederherstellungscodes wurden erstellt",
+          "changeRecoveryCodeUsed": "Ein Wiederherstellungscode wurde verwendet",
           "yourData": "Ihre Daten",
           "downloadData": "Meine Daten herunterladen",
           "confirmIdentityTitle": "Bitte bestätigen Sie, dass Sie es sind",

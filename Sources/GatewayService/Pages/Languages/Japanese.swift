@@ -118,6 +118,8 @@ extension PageText {
           "changeUnlinked": "{provider}が削除されました",
           "changeDeletionScheduled": "アカウントの削除が申請されました",
           "changeDeletionCancelled": "削除が取り消されました",
+          "changeRecoveryCodesCreated": "リカバリーコードが作成されました",
+          "changeRecoveryCodeUsed": "リカバリーコードが使用されました",
           "yourData": "データ",
           "downloadData": "データをダウンロード",
           "confirmIdentityTitle": "ご本人であることをご確認ください",

@@ -118,6 +118,8 @@ extension PageText {
           "changeUnlinked": "Se quitó {provider}",
           "changeDeletionScheduled": "Alguien pidió eliminar la cuenta",
           "changeDeletionCancelled": "Se canceló la eliminación",
+          "changeRecoveryCodesCreated": "Se crearon códigos de recuperación",
+          "changeRecoveryCodeUsed": "Se usó un código de recuperación",
           "yourData": "Sus datos",
           "downloadData": "Descargar mis datos",
           "confirmIdentityTitle": "Confirme que es usted",
