@@ -12,7 +12,6 @@ import time
 
 import pytest
 
-from app import App
 from stack import MEASURED, clean_environment, new_stack, program, run_vestibule, short_folder
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -294,28 +293,6 @@ def test_what_a_service_is_at_fault_for(doctor, changes, setting):
 def test_an_unmigrated_schema_names_the_command(doctor):
     found = doctor.only_finding({"VESTIBULE_PROFILE_DATABASE_SCHEMA": "elsewhere"})
     assert found["severity"] == "failure" and "lacks migration 1" in found["problem"] and "run `migrate`" in found["problem"]
-
-
-def test_passkeys_of_another_domain(own_stack, doctor):
-    app = App(own_stack)
-    app.sign_in()
-    own_stack.sql(f"""
-        INSERT INTO identity.provider_identities (
-            provider, subject, user_id, is_email_verified, is_private_email, created_at, last_sign_in_at)
-        VALUES ('passkey', '{app.user_id}', '{app.user_id}', false, false, now(), now());
-        INSERT INTO identity.passkeys (subject, credential_id, passkey_id, rp_id, public_key, sign_count, is_backup_eligible,
-            is_backed_up, aaguid, transports, created_at)
-        VALUES ('{app.user_id}', '\\x01', gen_random_uuid(), 'example.com', '\\x01', 0, false, false, gen_random_uuid(), '{{}}', now());""")
-    key = "VESTIBULE_IDENTITY_PASSKEY_RP_ID"
-    try:
-        for configured, words in (("example.org", "is example.org"), (None, "is not set")):
-            found = doctor.only_finding({key: configured})
-            assert (found["severity"], found["subject"]) == ("warning", key)
-            assert found["problem"] == f"{words}, but there are passkeys of example.com, which open nothing"
-            assert "set it to example.com" in found["mend"]
-        assert doctor.findings({key: "example.com"}) == []
-    finally:
-        own_stack.sql("DELETE FROM identity.passkeys")
 
 
 def test_a_database_that_takes_the_connection_and_says_nothing(doctor):

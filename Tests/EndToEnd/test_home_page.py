@@ -62,7 +62,9 @@ def test_every_line_works(stack, page, new_app, tmp_path):
             variables |= request_to_join(new_app, variables)
         if "$LINK" in line:
             variables |= links(new_app, variables)
-        if "$PASSKEY" in line:
+        if "$RECOVERY_CODE" in line:
+            variables |= recovery(stack)
+        elif "$PASSKEY" in line:
             variables |= passkey(stack, title)
         if "$IDENTITY_ID" in line:
             variables["IDENTITY_ID"] = linked_identity(new_app, variables)
@@ -130,6 +132,16 @@ def passkey(stack, title):
     # As a part of a JSON text, and without spaces: the shell would take them for ends of words.
     text = json.dumps(json.dumps(json.loads(credential), separators=(",", ":")))[1:-1]
     return {"ACCESS": phone.access_token, "PASSKEY": text, "PASSKEY_ID": made["id"] if made else ""}
+
+
+def recovery(stack):
+    """A recovery code of somebody, and what an authenticator makes of the options for it."""
+    phone = Phone(stack)
+    phone.sign_in()
+    code = phone.post("/auth/recovery-codes").expect(200)["codes"][0]
+    made = phone.gateway.post("/auth/recovery/challenge", {"code": code}).expect(200)
+    credential = phone.authenticator.create(made["options"])
+    return {"RECOVERY_CODE": code, "PASSKEY": json.dumps(json.dumps(json.loads(credential), separators=(",", ":")))[1:-1]}
 
 
 def another_member(new_app, variables):

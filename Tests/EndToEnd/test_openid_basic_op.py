@@ -336,14 +336,14 @@ def test_oidcc_ensure_request_with_valid_pkce_succeeds(flow):
     assert flow(verifier=verifier, **challenge).user_info()
 
 
-def test_oidcc_acr_values(metadata, flow, browser):  # noqa: F811
+def test_a_stronger_sign_in_is_asked_for(metadata, flow, browser):  # noqa: F811
     assert {"urn:vestibule:acr:provider", "urn:vestibule:acr:passkey"} <= set(metadata["acr_values_supported"])
     first = flow(acr_values="urn:vestibule:acr:provider")
     assert first.claims["acr"] == "urn:vestibule:acr:provider"
     # What the browser's session has is enough, and an unknown value is no reason to ask.
     for values in ("urn:vestibule:acr:passkey urn:vestibule:acr:provider", "urn:example:loa1"):
         assert flow(acr_values=values).claims["auth_time"] == first.claims["auth_time"]
-    # A stronger one is asked for. It is a wish: the sign-in that comes counts, and acr says what it was.
+    # It is a wish: the sign-in that comes counts, and acr says what it was.
     time.sleep(1.1)
     assert browser.open(url(metadata, acr_values="urn:vestibule:acr:passkey")) is None and browser.page.headings
     second = flow(acr_values="urn:vestibule:acr:passkey")

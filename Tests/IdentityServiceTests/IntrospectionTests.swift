@@ -30,6 +30,7 @@ struct IntrospectionTests {
             (expected.userID, expected.sessionID) = (tokens.userID, tokens.sessionID)
             (expected.clientID, expected.issuer) = ("com.example.app", "https://id.example.com")
             (expected.audience, expected.expiresAtSeconds) = ("vestibule", now + 600)
+            (expected.acr, expected.signedInAtSeconds) = ("urn:vestibule:acr:provider", now)
             #expect(try await introspect(service, tokens.accessToken) == expected)
 
             (expected.use, expected.audience) = (.refresh, "")

@@ -88,7 +88,7 @@ struct UsualRefreshTests {
                     guard isUsual, let row = usual.first, let other = whole.first else { continue }
                     usualCount += 1
                     #expect(try row.decode(0, as: String.self) == verdict, "\(state), number \(number)")
-                    #expect(try row.decode(13, as: Int64.self) == other.decode(13, as: Int64.self))
+                    #expect(try row.decode(14, as: Int64.self) == other.decode(14, as: Int64.self))
                     #expect(
                         try await numbers(first, service) == numbers(second, service),
                         "\(state), number \(number): \(verdict)"

@@ -27,6 +27,7 @@ READ_BY_HAND = {
     "Sources/Connect/PathTable.swift": "a hash of a path, within its length",
     "Sources/IdentityDomain/GuestChallenges.swift": "eight bytes into a UInt64, of a challenge of one length whose code was checked",
     "Sources/IdentityDomain/Passkeys/PasskeyChallenges.swift": "eight bytes into a UInt64, of a challenge of one length whose code was checked",
+    "Sources/IdentityDomain/Passkeys/RecoveryCode.swift": "letters of five bits, of a text of 24 of them: 40 bits into a UInt64",
     "Sources/IdentityDomain/RefreshToken.swift": "four bytes into a UInt32, of a token of one length whose code was checked",
     "Sources/IdentityDomain/SignInNonces.swift": "eight bytes into a UInt64, of a nonce of one length whose code was checked",
     "Sources/IdentityService/IdentityParts.swift": "eight random bytes",

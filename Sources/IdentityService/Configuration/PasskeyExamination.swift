@@ -10,11 +10,8 @@ enum PasskeyExamination {
     static func findings(_ configuration: Configuration, in database: PostgresClient) async throws -> [Finding] {
         let key = IdentityKeys.Passkeys.relyingParty
         let configured = configuration[key]
-        let row = try await database.query(
-            "SELECT rp_id FROM passkeys WHERE rp_id IS DISTINCT FROM \(configured) LIMIT 1",
-            deadline: .after(limit)
-        ).first
-        guard let other = try row?.decode(String.self) else { return [] }
+        let found = try await IdentityStore.relyingPartyOfPasskeys(not: configured, in: database, .after(limit))
+        guard let other = found else { return [] }
         let state = configured.map { "is \($0)" } ?? "is not set"
         return [
             Finding(

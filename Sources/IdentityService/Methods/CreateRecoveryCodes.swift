@@ -8,7 +8,7 @@ extension IdentityMethods {
     /// How often codes are made anew because another account has one of their locators, which are of 40 bits.
     private static let locatorTriesMax = 3
 
-    /// Makes recovery codes for the caller's account. They are told once.
+    /// Makes recovery codes for the caller's account. They are returned once.
     func createRecoveryCodes(
         _ request: IdentityV1.CreateRecoveryCodesRequest,
         context: ServerContext

@@ -60,4 +60,16 @@ extension IdentityStore {
         )
         return rows.affected > 0
     }
+
+    /// The relying party of a passkey that is not of this one; nil if there is none.
+    static func relyingPartyOfPasskeys(
+        not party: String?,
+        in database: PostgresClient,
+        _ deadline: Deadline
+    ) async throws -> String? {
+        try await database.query(
+            "SELECT rp_id FROM passkeys WHERE rp_id IS DISTINCT FROM \(party) LIMIT 1",
+            deadline: deadline
+        ).first?.decode(String.self)
+    }
 }

@@ -29,7 +29,7 @@ struct GuestLinkTests {
             #expect(response.hasCallerProofs)
             let checked = try await service.check(tokens.accessToken)
             #expect(checked.userID == guest.userID && checked.proof == .nonce)
-            #expect(try service.claims(ofIDToken: tokens.accessToken)["acr"] == nil)
+            #expect(try service.claims(ofIDToken: tokens.accessToken)["acr"] == "urn:vestibule:acr:provider")
             #expect(try service.claims(ofIDToken: tokens.idToken)["email"] == "maria@example.com")
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(old.accessToken) }
             for token in [guest.refreshToken, old.refreshToken] {

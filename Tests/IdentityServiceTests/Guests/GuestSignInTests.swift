@@ -32,9 +32,9 @@ struct GuestSignInTests {
             #expect(sessions.map(\.provider) == ["guest"] && sessions.map(\.deviceName) == ["Blue phone"])
             let event = "SELECT details ->> 'provider' || ' ' || (details ->> 'opened_account') FROM security_events"
             #expect(try await service.words(event) == ["guest true"])
-            // A user of a provider says nothing of it.
+            // A user of a provider says another.
             let user = try await service.signInAnew()
-            #expect(try service.claims(ofIDToken: user.accessToken)["acr"] == nil)
+            #expect(try service.claims(ofIDToken: user.accessToken)["acr"] == "urn:vestibule:acr:provider")
             #expect(try await !service.account(user.userID).isGuest)
         }
     }

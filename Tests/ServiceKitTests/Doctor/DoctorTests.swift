@@ -77,7 +77,8 @@ struct DoctorTests {
     }
 
     @Test func `An address is free, taken by a process, or no address of this machine`() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // A program that another test runs meanwhile must not have it, too.
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(listener) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
