@@ -126,11 +126,13 @@ struct TrustAnchorsTests {
         }
     }
 
-    @Test func `A certificate with any other bit is rejected, or is not certified`() throws {
+    @Test func `A certificate with any other bit is rejected, or is not certified`() async throws {
         let (chain, roots, now) = try Self.goodChain()
         let anchors = try #require(TrustAnchors(roots))
         var parsed = 0
         for bit in 0..<chain[0].der.count * 8 {
+            // So that other tests run meanwhile, some of which wait for a limited time.
+            await Task.yield()
             var der = chain[0].der
             der[bit / 8] ^= 1 << (bit % 8)
             guard let changed = try? Certificate(der: der) else { continue }

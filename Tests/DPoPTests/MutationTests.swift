@@ -11,7 +11,7 @@ struct MutationTests {
     /// A proof whose text was changed after it was signed. The two that are accepted by others would have the same signed bytes and the
     /// same signature, so none is.
     @Test(arguments: ["ES256, with all at once", "EdDSA"])
-    func `A proof that was changed is rejected`(name: String) throws {
+    func `A proof that was changed is rejected`(name: String) async throws {
         print("seed \(Self.seed)")
         var random = SeededRandom(seed: Self.seed)
         let vector = try #require(Vectors.all("proofs").first { $0["name"]?.string == name })
@@ -20,6 +20,8 @@ struct MutationTests {
         let (request, now) = try (Vectors.request(of: vector), Vectors.now())
         _ = try verifier.verify(String(decoding: text, as: UTF8.self), of: request, now: now)
         for round in 0..<2_500 {
+            // So that other tests run meanwhile, some of which wait for a limited time.
+            await Task.yield()
             let changed = random.mutated(text)
             guard changed != text else { continue }
             #expect(throws: DPoPError.self, "round \(round)") {
@@ -29,11 +31,13 @@ struct MutationTests {
     }
 
     /// A proof whose header and claims were changed in their decoded form. The change breaks the signature, so none is accepted.
-    @Test func `Parts that were changed under their encoding are rejected`() throws {
+    @Test func `Parts that were changed under their encoding are rejected`() async throws {
         print("seed \(Self.seed)")
         var random = SeededRandom(seed: Self.seed)
         let parts = try Example.proof().split(separator: ".").map { try #require(Base64URL.decode($0)) }
         for round in 0..<2_500 {
+            // So that other tests run meanwhile, some of which wait for a limited time.
+            await Task.yield()
             var changed = parts
             changed[round % 3] = random.mutated(parts[round % 3])
             guard changed != parts else { continue }
@@ -46,12 +50,14 @@ struct MutationTests {
 
     /// As above, but signed again: so that what is behind the signature is read. What is accepted says what it must say, read by other
     /// means.
-    @Test func `Parts that were changed and signed again are rejected, or say what they must`() throws {
+    @Test func `Parts that were changed and signed again are rejected, or say what they must`() async throws {
         print("seed \(Self.seed)")
         var random = SeededRandom(seed: Self.seed)
         let (header, claims) = (Example.header.serialized(), Example.claims.serialized())
         var accepted = 0
         for round in 0..<2_500 {
+            // So that other tests run meanwhile, some of which wait for a limited time.
+            await Task.yield()
             let isHeader = round.isMultiple(of: 2)
             let headerText = isHeader ? random.changed(header) : header
             let claimsText = isHeader ? claims : random.changed(claims)
@@ -73,9 +79,11 @@ struct MutationTests {
         #expect(20..<1_500 ~= accepted)
     }
 
-    @Test func `A proof that was cut is rejected at each offset`() throws {
+    @Test func `A proof that was cut is rejected at each offset`() async throws {
         let text = try Example.proof()
         for count in 0..<text.utf8.count {
+            // So that other tests run meanwhile, some of which wait for a limited time.
+            await Task.yield()
             #expect(throws: DPoPError.self) {
                 try Example.verifier.verify(String(text.prefix(count)), of: Example.request, now: Example.now)
             }

@@ -35,7 +35,7 @@ def test_who_has_the_key_set_verifies_it(app):
     claims = decoded(app, app.access_token)
     assert claims["sub"] == app.user_id
     assert list(claims) == [
-        "iss", "sub", "aud", "client_id", "iat", "exp", "jti", "sid", "num", "auth_time", "is_anonymous", "mac"]
+        "iss", "sub", "aud", "client_id", "iat", "exp", "jti", "sid", "num", "auth_time", "acr", "is_anonymous", "mac"]
     assert claims == tokens.verify(app.access_token, app.gateway.get("/.well-known/jwks.json").expect(200))[1]
 
 

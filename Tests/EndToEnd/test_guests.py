@@ -61,7 +61,7 @@ def test_a_guest_has_a_session_a_profile_and_groups(stack, guest):
     user = App(stack)
     user.sign_in()
     claims = tokens.parts(user.access_token)[1]
-    assert "acr" not in claims and claims["is_anonymous"] is False and not user.get("/me").expect(200)["is_guest"]
+    assert claims["acr"] == "urn:vestibule:acr:provider" and claims["is_anonymous"] is False and not user.get("/me").expect(200)["is_guest"]
 
 
 def test_what_a_guest_may_not_do(stack, guest, new_app):

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import threading
+import time
 
 import grpc
 import pytest
@@ -215,6 +216,8 @@ def test_profile_down(parts, app):
 def test_identity_down(parts, member):
     parts.stack.gateway.get("/.well-known/jwks.json").expect(200)
     parts.kill("identity")
+    # For so long the gateway goes by what identity said of the token (SessionAnswers.newsAgeMax).
+    time.sleep(0.3)
     for answer in (member.get("/me"), member.refresh(), member.gateway.post("/auth/sign-out", token=member.access_token)):
         answer.problem(503, "UNAVAILABLE")
     # Other backends can still verify our tokens.
