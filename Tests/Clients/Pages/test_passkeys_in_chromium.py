@@ -114,8 +114,9 @@ class PasskeyWindow(PersonWindow):
         """Signs in by the button. The field's suggestions are not chosen before."""
         button = self.page.get_by_role("button", name=SIGN_IN)
         expect(button).to_be_visible()
-        self.be_present(True)
+        # The user touches the authenticator after the press: before it, the touch would answer the suggestions, and the page be left.
         button.click()
+        self.be_present(True)
         return self
 
     @property
