@@ -114,9 +114,9 @@ class PasskeyWindow(PersonWindow):
         """Signs in by the button. The field's suggestions are not chosen before."""
         button = self.page.get_by_role("button", name=SIGN_IN)
         expect(button).to_be_visible()
-        # The user touches the authenticator after the press: before it, the touch would answer the suggestions, and the page be left.
-        button.click()
         self.be_present(True)
+        # At once: a click by the mouse waits for the page to be still, and meanwhile the touch answers the suggestions, and the page is left.
+        button.evaluate("button => button.click()")
         return self
 
     @property
