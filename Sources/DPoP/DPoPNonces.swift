@@ -4,11 +4,10 @@ import JOSE
 /// Nonces of one process (RFC 9449 section 8). None is stored.
 ///
 /// The text is base64url of the number of a window of time (8 bytes), the process's random id (8 bytes), and 16 bytes of HMAC-SHA256 over
-/// both. Sixteen are enough, since only the process can tell whether a guess is right. Id and key are random and never leave the
-/// process: so a nonce of another replica, or of the process before a restart, is not good, and a proof with a nonce is good at one
-/// process only. That is why ``SeenProofs`` needs no shared storage.
+/// both. Sixteen are enough, since only the process can check a guess. Id and key are random, and the key never leaves the process: so
+/// a nonce of another replica, or of the process before a restart, is not good, and a proof with a nonce is good at one process only. That is why ``SeenProofs`` needs no shared storage.
 ///
-/// A nonce isn't used up: many requests may have the same, and `jti` tells them apart. Any thread. Never prints the key.
+/// A nonce isn't used up: many requests may have the same, and `jti` distinguishes them. Any thread. Never prints the key.
 public struct DPoPNonces: Sendable, CustomStringConvertible {
     /// After how many seconds there is another nonce.
     public static let windowSeconds: Int64 = 30

@@ -40,6 +40,7 @@ public struct IdentityServer: AccountServer, WorkServer {
     /// Looks at everything that a valid configuration names, and asks each provider for its keys.
     public static func examine(_ configuration: Configuration, report: (Finding) -> Void) async {
         for finding in Finding.faults({ _ = try IdentitySettings(configuration) }) { report(finding) }
+        if let outdated = PasskeyExamination.finding(configuration) { report(outdated) }
         await examineCommonParts(configuration, report: report)
         await runtime(configuration).examine(
             rows: { try await PasskeyExamination.findings(configuration, in: $0) },

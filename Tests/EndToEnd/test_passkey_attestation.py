@@ -17,6 +17,7 @@ from passkey_phone import SETTINGS, Phone
 from soft_authenticator import SoftAuthenticator
 from stack import new_stack
 from test_check import apple, check, folder, write  # noqa: F401
+from test_doctor import doctor, own_stack  # noqa: F401
 
 MODEL_EXTENSION = x509.ObjectIdentifier("1.3.6.1.4.1.45724.1.1.4")
 KNOWN, REVOKED, UNKNOWN = bytes([0xA1] * 16), bytes([0xA2] * 16), bytes([0xA3] * 16)
@@ -48,7 +49,7 @@ def makers():
     return Certified("Makers", authority=True)
 
 
-def metadata(makers, root, signer_name="mds.fidoalliance.org"):
+def metadata(makers, root, signer_name="mds.fidoalliance.org", next_update="2099-01-31"):
     """A file as FIDO's metadata service has it (a JWS), with a model that is fine and one that was revoked."""
     signer = Certified(signer_name, root)
     entries = [
@@ -57,7 +58,7 @@ def metadata(makers, root, signer_name="mds.fidoalliance.org"):
          "statusReports": [{"status": status}], "timeOfLastStatusChange": "2026-01-01"}
         for model, status in ((KNOWN, "FIDO_CERTIFIED_L1"), (REVOKED, "REVOKED"))]
     head = {"alg": "ES256", "typ": "JWT", "x5c": [base64.b64encode(signer.der).decode()]}
-    payload = {"no": 7, "nextUpdate": "2099-01-31", "entries": entries}
+    payload = {"no": 7, "nextUpdate": next_update, "entries": entries}
     message = ".".join(websafe_encode(json.dumps(part).encode()) for part in (head, payload))
     numbers = decode_dss_signature(signer.key.sign(message.encode(), ec.ECDSA(hashes.SHA256())))
     return f"{message}.{websafe_encode(b''.join(number.to_bytes(32, 'big') for number in numbers))}"
@@ -120,6 +121,18 @@ def test_no_other_authenticator_registers(stack, makers):
             HardwareKey(makers, REVOKED), HardwareKey(makers, UNKNOWN), HardwareKey(forged, KNOWN), SoftAuthenticator()):
         phone.add(authenticator.create(phone.registration())).problem(400, "PASSKEY_REJECTED")
     assert phone.passkeys() == []
+
+
+def test_the_doctor_warns_of_a_file_that_is_out_of_date(own_stack, doctor, makers, tmp_path):  # noqa: F811
+    root = Certified("Metadata", authority=True)
+    (tmp_path / "root.pem").write_bytes(root.pem)
+    settings = {"VESTIBULE_IDENTITY_PASSKEY_RP_ID": "example.com", ROOTS: str(tmp_path / "root.pem"), FILE: str(tmp_path / "mds.jwt")}
+    (tmp_path / "mds.jwt").write_text(metadata(makers, root))
+    assert doctor.findings(settings) == []
+    (tmp_path / "mds.jwt").write_text(metadata(makers, root, next_update="2026-01-31"))
+    found = doctor.only_finding(settings)
+    assert (found["severity"], found["subject"]) == ("warning", FILE)
+    assert found["problem"].startswith("names metadata that should have been replaced") and "days ago" in found["problem"]
 
 
 def test_a_file_that_proves_nothing_starts_nothing(folder, makers):  # noqa: F811

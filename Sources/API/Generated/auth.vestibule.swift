@@ -402,7 +402,7 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
-    /// Tells how many recovery codes the user has left.
+    /// Returns how many recovery codes of the user are not used yet.
     public static let getRecoveryCodes = MethodDescriptor(
         service: serviceName,
         method: "GetRecoveryCodes",
@@ -643,7 +643,7 @@ public protocol AuthServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.CreateRecoveryCodesResponse
 
-    /// Tells how many recovery codes the user has left.
+    /// Returns how many recovery codes of the user are not used yet.
     func getRecoveryCodes(
         _ request: AppV1.GetRecoveryCodesRequest,
         context: ServerContext
@@ -1191,7 +1191,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Tells how many recovery codes the user has left.
+    /// Returns how many recovery codes of the user are not used yet.
     public func getRecoveryCodes(
         _ request: AppV1.GetRecoveryCodesRequest,
         options: CallOptions = CallOptions()

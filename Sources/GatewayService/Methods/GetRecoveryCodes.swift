@@ -3,7 +3,7 @@ import RPC
 import SwiftProtobuf
 
 extension AppMethods {
-    /// Tells what is left of the user's recovery codes.
+    /// Returns how many of the user's recovery codes are not used yet.
     func getRecoveryCodes(
         _ request: AppV1.GetRecoveryCodesRequest,
         _ user: SignedInUser

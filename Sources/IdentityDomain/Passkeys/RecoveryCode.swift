@@ -76,6 +76,6 @@ public struct RecoveryCode: Sendable, Hashable {
 public enum RecoveryRefusal: Error, Sendable, Hashable {
     /// It is wrong, or was used.
     case invalid
-    /// Too many wrong codes came, of this address or for this account.
+    /// Too many wrong codes came from the client's address, or the account got codes too often.
     case tooManyAttempts(retryAfterMilliseconds: Int64)
 }

@@ -54,8 +54,10 @@ extension IdentityKeys {
 
 /// By what passkeys are added and sign in.
 struct PasskeySettings: Sendable {
-    /// How many passkeys an account may have.
+    /// How many passkeys an account may add by its sessions, for one relying party.
     static let countMax = 20
+    /// How many it may have, of all relying parties that there were.
+    static let countInAllMax = 100
 
     /// The server's half of WebAuthn.
     let relyingParty: RelyingParty

@@ -47,7 +47,9 @@ extension IdentityMethods {
         _ purpose: (UserID) -> PasskeyChallenges.Purpose
     ) async throws -> String {
         let known = try await store.passkeys(of: userID, deadline: deadline)
-        guard known.count(of: settings.relyingParty.id) < passkeysMax else { throw IdentityError.passkey(.tooMany) }
+        guard known.hasRoom(of: settings.relyingParty.id, max: passkeysMax) else {
+            throw IdentityError.passkey(.tooMany)
+        }
         let handle = try await store.passkeyHandle(of: userID, deadline: deadline)
         let shown = name.isEmpty ? userID.description : name
         guard let user = UserEntity(id: handle.bytes, name: shown, displayName: name) else {

@@ -4,7 +4,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Tells what is left of the recovery codes of the caller's account.
+    /// Returns how many recovery codes of the caller's account are not used yet.
     func getRecoveryCodes(
         _ request: IdentityV1.GetRecoveryCodesRequest,
         context: ServerContext

@@ -50,8 +50,10 @@ enum PasskeyGround: Sendable {
 }
 
 extension [AccountPasskey] {
-    /// How many are of a relying party: the others sign for nobody any more.
-    func count(of party: String) -> Int { count { $0.relyingParty == party } }
+    /// Whether an account with these may add one. Those of another relying party open nothing, and keep out none of this one.
+    func hasRoom(of party: String, max: Int) -> Bool {
+        count < PasskeySettings.countInAllMax && count { $0.relyingParty == party } < max
+    }
 }
 
 extension IdentityStore {
@@ -127,7 +129,7 @@ extension IdentityStore {
             }
             try await checkNotAbsorbing([userID], in: transaction)
             if let same = known.first(where: { $0.credentialID == passkey.credentialID }) { return same }
-            guard known.count(of: party) < ground.passkeysMax else { throw IdentityError.passkey(.tooMany) }
+            guard known.hasRoom(of: party, max: ground.passkeysMax) else { throw IdentityError.passkey(.tooMany) }
             let isTaken = try await !transaction.query(
                 "SELECT FROM passkeys WHERE credential_id = \(passkey.credentialID) LIMIT 1"
             ).isEmpty

@@ -234,7 +234,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.createRecoveryCodes.path) has no answer in this test")
         }
 
-        /// Tells how many recovery codes the user has left.
+        /// Returns how many recovery codes of the user are not used yet.
         public var getRecoveryCodes: @Sendable (
             AppV1.GetRecoveryCodesRequest,
             ServerContext

@@ -31,7 +31,7 @@ enum AddPasskeyPage {
         _ visit: AccountPages.Visit
     ) -> Page {
         let text = visit.text
-        // A name that tells it from those of other devices, for the user to change.
+        // A name by which the user distinguishes it from those of other devices, and may change.
         let name = DeviceName.of(userAgent: visit.request.headers[.userAgent] ?? "")
         let attributes = [
             "class": "new-passkey", "data-passkeys": "usable", "data-options": begun.options,
