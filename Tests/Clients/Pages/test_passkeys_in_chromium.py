@@ -111,12 +111,22 @@ class PasskeyWindow(PersonWindow):
         return self
 
     def press(self):
-        """Signs in by the button. The field's suggestions are not chosen before."""
+        """Signs in by the button. The user touches the authenticator after the page took its suggestions back and asked for one passkey:
+        before, the touch would choose a suggestion."""
         button = self.page.get_by_role("button", name=SIGN_IN)
         expect(button).to_be_visible()
+        button.evaluate("""(button) => new Promise((hasAsked) => {
+          navigator.credentials.get = async function (options) {
+            if (options.mediation !== "conditional") {
+              delete navigator.credentials.get;
+              await new Promise((touch) => { window.touch = touch; hasAsked(); });
+            }
+            return CredentialsContainer.prototype.get.call(this, options);
+          };
+          button.click();
+        })""")
         self.be_present(True)
-        # At once: a click by the mouse waits for the page to be still, and meanwhile the touch answers the suggestions, and the page is left.
-        button.evaluate("button => button.click()")
+        self.page.evaluate("() => window.touch()")
         return self
 
     @property
@@ -271,6 +281,8 @@ def test_a_user_who_is_not_verified(new_window):
     window.verify(False)
     window.press()
     expect(window.page.get_by_role("alert")).to_contain_text(NONE_USED)
+    # The page suggests passkeys anew.
+    window.be_present(False)
     window.verify(True)
     window.press().page.wait_for_url(re.compile("/my/account"))
     window.replace_authenticator()

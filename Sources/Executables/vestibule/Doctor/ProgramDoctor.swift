@@ -13,19 +13,17 @@ struct ProgramDoctor: Sendable {
     /// Longer than all time limits of its steps together: the database's, the providers', and those of names.
     private static let limitSeconds = 60.0
 
+    /// Held from the making of a pipe to the start of its program: a program that another thread starts meanwhile would inherit the pipe,
+    /// and hold it open for as long as it runs.
+    private static let starts = NSLock()
+
     /// What it found. What it found before it was ended counts.
     func findings() -> [Finding] {
         let configured = ProcessInfo.processInfo.environment[StackKeys.programs.name].flatMap { $0.isEmpty ? nil : $0 }
-        let process = Process()
-        let output = Pipe()
+        let process: Process
+        let output: FileHandle
         do {
-            let path = try ProgramFolder.path(configured: configured) + "/" + program
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = ["doctor", "--json"] + (configurationPath.map { ["--config", $0] } ?? [])
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try process.run()
+            (process, output) = try started(ProgramFolder.path(configured: configured) + "/" + program)
         } catch {
             return [
                 Finding(
@@ -42,11 +40,25 @@ struct ProgramDoctor: Sendable {
             kill(process, SIGKILL)
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.limitSeconds, execute: end)
-        let bytes = (try? output.fileHandleForReading.readToEnd()) ?? Data()
+        let bytes = (try? output.readToEnd()) ?? Data()
         process.waitUntilExit()
         end.cancel()
         return DoctorHelp.findings(lines: String(decoding: bytes, as: UTF8.self))
             + ending(process, isLate: isLate.withLock { $0 })
+    }
+
+    private func started(_ path: String) throws -> (Process, output: FileHandle) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = ["doctor", "--json"] + (configurationPath.map { ["--config", $0] } ?? [])
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        Self.starts.lock()
+        defer { Self.starts.unlock() }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        return (process, output.fileHandleForReading)
     }
 
     private func ending(_ process: Process, isLate: Bool) -> [Finding] {
