@@ -269,7 +269,8 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages",
+                "API", "Connect", "DPoP", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit",
+                "WebPages",
                 httpTypes, logging, protobuf,
             ],
             embeds: "Files"
@@ -591,7 +592,8 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE",
+                "API", "APIDoubles", "DPoP", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain",
+                "JOSE",
                 "RPC",
                 "RPCTransport", "ServiceKit", "TestCertificates", "TestWaits", "WebPages", httpTypes, logging, protobuf,
             ]

@@ -31,7 +31,7 @@ final class EdgeHandler: HTTPHandler {
 extension GatewaySettings {
     /// The header fields that pages of other origins may send: ours, those of Connect and gRPC-Web, and those of the apps' SDKs.
     static let crossOriginFields =
-        ["authorization", "idempotency-key", "last-event-id", "x-request-id", "traceparent", "tracestate"]
+        ["authorization", "dpop", "idempotency-key", "last-event-id", "x-request-id", "traceparent", "tracestate"]
         + CrossOriginNames.requestFields.map { $0.lowercased() } + [
             // supabase-js and WordPress' clients.
             "apikey", "x-client-info", "x-supabase-api-version", "x-wp-nonce",
@@ -39,6 +39,6 @@ extension GatewaySettings {
 
     /// What pages may read of answers beside what they always may.
     static let crossOriginAnswerFields =
-        ["x-request-id", "retry-after", "www-authenticate", "trailer-x-request-id"]
+        ["x-request-id", "retry-after", "www-authenticate", "dpop-nonce", "trailer-x-request-id"]
         + CrossOriginNames.answerFields.map { $0.lowercased() }
 }

@@ -32,7 +32,9 @@ struct Gateway: Sendable {
 
     /// A gateway to services.
     ///
-    /// - Parameter answers: identity's answers about tokens that are used again; nil to ask identity with each request.
+    /// - Parameters:
+    ///   - answers: identity's answers about tokens that are used again; nil to ask identity with each request.
+    ///   - keyProofs: verifies proofs of possession; nil for none, and then no session is bound to a key.
     init(
         backends: Backends,
         rateLimit: RateLimit.Policy = .init(),
@@ -46,6 +48,7 @@ struct Gateway: Sendable {
         avatars: AvatarAddress = .init(),
         watchLimits: GroupWatches.Limits = .init(),
         answers: SessionAnswers? = nil,
+        keyProofs: KeyProofs? = nil,
         readinessWait: Duration = ReadinessCache.wait,
         nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
     ) {
@@ -65,7 +68,12 @@ struct Gateway: Sendable {
             profile: backends.profile,
             groups: backends.groups,
             keySet: KeySetCache(identity: backends.identity),
-            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit, answers: answers),
+            authentication: Authentication(
+                identity: backends.identity,
+                rateLimit: rateLimit,
+                answers: answers,
+                keyProofs: keyProofs
+            ),
             memberNames: MemberNames(profile: backends.profile),
             avatars: avatars,
             watches: GroupWatches(
@@ -142,7 +150,8 @@ struct Gateway: Sendable {
         ServerMetadata(
             hasIntrospection: introspectionClients != nil,
             pages: signInPages,
-            languages: languages.tags
+            languages: languages.tags,
+            hasKeyProofs: methods.authentication.keyProofs != nil
         )
     }
 
@@ -190,7 +199,13 @@ struct Gateway: Sendable {
     ) throws -> Router {
         let counts = AppCallMetrics()
         metrics.add(counts)
-        let calls = AppCalls(rateLimit: rateLimit, timeLimit: timeLimit, logger: logger, metrics: counts)
+        let calls = AppCalls(
+            rateLimit: rateLimit,
+            timeLimit: timeLimit,
+            logger: logger,
+            metrics: counts,
+            keyProofs: methods.authentication.keyProofs
+        )
         var router = try AppRouter(methods: methods, table: table, calls: calls)
             .router(interceptors: interceptors, reflection: reflection, suspended: suspended)
         router.add(GatewayHealth(readiness: readiness, calls: calls))
@@ -216,6 +231,11 @@ struct Gateway: Sendable {
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
         metrics.add(methods.memberNames)
+        var configuration = configuration
+        if let keyProofs = methods.authentication.keyProofs {
+            metrics.add(keyProofs)
+            configuration.answerField = { keyProofs.nonceField(answering: $0) }
+        }
         return RouteHandler(
             routes: routes,
             configuration: configuration,

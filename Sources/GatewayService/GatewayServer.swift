@@ -107,7 +107,8 @@ public struct GatewayServer: ProgramServer {
             associations: settings.associations,
             avatars: settings.avatars,
             watchLimits: settings.watchLimits,
-            answers: answers
+            answers: answers,
+            keyProofs: settings.proofAddress.map { KeyProofs(address: $0, requiresNonce: settings.proofsNeedNonce) }
         )
         let logger = Logger(label: Self.programName)
         for (tag, count) in settings.languages.missingCounts where count > 0 {

@@ -216,7 +216,11 @@ final class RouteCall: HTTPBodyReceiver {
 
     private func packed(_ response: Response) -> Metadata {
         let origin = handler.configuration.crossOrigin?.answer(to: request.headers, isClosed: entry?.isClosed ?? false)
-        return handler.fields.packed(response, requestID: requestID, origin: origin)
+        var fields = handler.fields.packed(response, requestID: requestID, origin: origin)
+        if let field = handler.configuration.answerField(request.headers) {
+            fields.add(field.name.canonicalName, field.value)
+        }
+        return fields
     }
 
     /// Sends a whole answer and ends the call.

@@ -35,6 +35,8 @@ public final class RouteHandler: HTTPHandler {
         public var suspensionProblem: @Sendable (_ remaining: Duration) -> Problem = { _ in
             Problem(.serviceUnavailable, code: "METHOD_SUSPENDED", detail: "This is not available right now.")
         }
+        /// A field for the answer to a request, whatever answers it; nil for none. Called on the thread of its connection.
+        public var answerField: @Sendable (RequestFields) -> (name: HTTPField.Name, value: String)? = { _ in nil }
         /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
         public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
@@ -123,7 +125,10 @@ public final class RouteHandler: HTTPHandler {
     /// What is to be added to the answers of another handler of the port: security headers, and what lets pages of other origins
     /// read them.
     public func fieldsOfCalls(_ head: HTTPRequestHead) -> Metadata {
-        fields.ofCall(origin: configuration.crossOrigin?.answer(to: RequestFields(head.fields), isClosed: false))
+        let request = RequestFields(head.fields)
+        var answer = fields.ofCall(origin: configuration.crossOrigin?.answer(to: request, isClosed: false))
+        if let field = configuration.answerField(request) { answer.add(field.name.canonicalName, field.value) }
+        return answer
     }
 
     /// Takes a request. Where the exchange runs.

@@ -35,6 +35,12 @@ struct AccessTokenPayloads: Sendable {
             let sessionID = claims["sid"]?.string.flatMap({ SessionID($0) }),
             let expiresAt = claims["exp"]?.integer
         else { return nil }
+        // A token that is bound to something that we don't know must not pass as a bearer token.
+        var key: JWKThumbprint?
+        if let confirmation = claims["cnf"] {
+            key = confirmation.object?["jkt"]?.string.flatMap { JWKThumbprint($0) }
+            guard key != nil else { return nil }
+        }
         return AccessClaims(
             userID: userID,
             sessionID: sessionID,
@@ -42,12 +48,13 @@ struct AccessTokenPayloads: Sendable {
             expiresAtSeconds: expiresAt,
             scope: claims["scope"]?.string,
             audience: audience,
-            isGuest: claims["acr"] == .string(AuthenticationContext.guest.rawValue)
+            isGuest: claims["acr"] == .string(AuthenticationContext.guest.rawValue),
+            key: key
         )
     }
 
     /// The claims of an object that has the claims of our access tokens in the order in which we write them, each once, without
-    /// white space or escapes; nil for any other text, a guest's token among them, and wherever ``parsedClaims(_:)`` gives nil.
+    /// white space or escapes; nil for any other text, a guest's and a bound token among them, and wherever ``parsedClaims(_:)`` gives nil.
     func claimsAsWeWrite(_ payload: UnsafeBufferPointer<UInt8>) -> AccessClaims? {
         var text = FlatObjectText(payload)
         guard let issuer = text.string("iss"), issuer.elementsEqual(issuerBytes),

@@ -56,6 +56,8 @@ public struct AudiencePolicy: Sendable, Hashable {
     public let accessTokenSeconds: Int64?
     /// Whether sessions of this app get an ID token of ours beside their other tokens: it is a signature at each sign-in and refresh.
     public let hasIDToken: Bool
+    /// Whether sessions of this app must be bound to a key of the client (RFC 9449).
+    public let requiresKey: Bool
 
     /// Whether a token that names this audience and another one is judged the same way by both.
     func hasSameNonceRules(as other: AudiencePolicy) -> Bool {
@@ -70,7 +72,8 @@ public struct AudiencePolicy: Sendable, Hashable {
         nonce: Nonce = .required,
         withoutNonce: WithoutNonce = .refuse,
         accessTokenSeconds: Int64? = nil,
-        hasIDToken: Bool = true
+        hasIDToken: Bool = true,
+        requiresKey: Bool = false
     ) {
         self.id = id
         self.kind = kind
@@ -79,5 +82,6 @@ public struct AudiencePolicy: Sendable, Hashable {
         self.withoutNonce = withoutNonce
         self.accessTokenSeconds = accessTokenSeconds
         self.hasIDToken = hasIDToken
+        self.requiresKey = requiresKey
     }
 }

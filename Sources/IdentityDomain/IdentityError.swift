@@ -24,6 +24,8 @@ public enum IdentityError: Error, Sendable, Hashable {
     case sessionExpired
     /// The session was ended.
     case sessionRevoked
+    /// The client has not proven possession of the key that the token or the app is bound to (RFC 9449).
+    case keyNotProven
     /// The session is without proof, and good only in the dialect that opened it.
     case sessionUnproven
     /// The account has no such session.

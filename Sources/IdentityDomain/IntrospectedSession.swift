@@ -1,3 +1,4 @@
+import JOSE
 import Models
 
 /// What a session's row says when somebody asks about a token of it.
@@ -13,6 +14,8 @@ public struct IntrospectedSession: Sendable, Hashable {
 
     /// When the user signed in, in Unix seconds.
     public let signedInAtSeconds: Int64
+    /// The key that its tokens are bound to (RFC 9449); nil for bearer tokens.
+    public let key: JWKThumbprint?
 
     /// What a row says.
     public init(
@@ -20,8 +23,10 @@ public struct IntrospectedSession: Sendable, Hashable {
         clientID: String,
         received: ReceivedNumbers,
         scope: String? = nil,
-        signedInAtSeconds: Int64
+        signedInAtSeconds: Int64,
+        key: JWKThumbprint? = nil
     ) {
+        self.key = key
         self.signedInAtSeconds = signedInAtSeconds
         self.state = state
         self.clientID = clientID

@@ -22,6 +22,8 @@ public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
     case expired
     /// There is no such session, or its row has another nonce.
     case mismatched
+    /// The session is bound to a key, and the client has not proven that it has it: a copy of the token, most likely.
+    case keyNotProven = "key_not_proven"
 
     /// The refusal that it means, or nil if tokens are to be handed out.
     public var fault: IdentityError? {
@@ -32,6 +34,7 @@ public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
         case .revoked: .sessionRevoked
         case .expired: .sessionExpired
         case .mismatched: .sessionInvalid
+        case .keyNotProven: .keyNotProven
         }
     }
 }

@@ -1,3 +1,4 @@
+import JOSE
 import Models
 
 /// What the tokens of a session say about it.
@@ -14,6 +15,8 @@ public struct SessionFacts: Sendable, Hashable {
     public let signedInAtSeconds: Int64
     /// How the sign-in was proven.
     public let proof: Proof
+    /// The key that its tokens are bound to (RFC 9449); nil for bearer tokens.
+    public let key: JWKThumbprint?
 
     /// Whether it is a guest's. A guest who becomes a full account gets another session.
     public var isGuest: Bool { provider == .guest }
@@ -25,7 +28,8 @@ public struct SessionFacts: Sendable, Hashable {
         provider: ProviderName,
         clientID: String,
         signedInAtSeconds: Int64,
-        proof: Proof
+        proof: Proof,
+        key: JWKThumbprint? = nil
     ) {
         self.userID = userID
         self.sessionID = sessionID
@@ -33,6 +37,7 @@ public struct SessionFacts: Sendable, Hashable {
         self.clientID = clientID
         self.signedInAtSeconds = signedInAtSeconds
         self.proof = proof
+        self.key = key
     }
 }
 
@@ -52,6 +57,8 @@ public struct AccessClaims: Sendable, Hashable {
     public let audience: String
     /// Whether the session is a guest's.
     public let isGuest: Bool
+    /// The key that the token is bound to (`cnf.jkt`, RFC 9449 section 6.1); nil for a bearer token.
+    public let key: JWKThumbprint?
 
     /// Claims of a token.
     public init(
@@ -61,10 +68,12 @@ public struct AccessClaims: Sendable, Hashable {
         expiresAtSeconds: Int64,
         scope: String? = nil,
         audience: String,
-        isGuest: Bool = false
+        isGuest: Bool = false,
+        key: JWKThumbprint? = nil
     ) {
         self.audience = audience
         self.isGuest = isGuest
+        self.key = key
         self.userID = userID
         self.sessionID = sessionID
         self.number = number

@@ -68,7 +68,8 @@ public struct TokenIssuer: Sendable {
     /// Whether it can sign ID tokens by RS256.
     public var signsRS256: Bool { rsaKey != nil }
 
-    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid` and how it was proven in `acr`. Its last claim, `mac`,
+    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`, how it was proven in `acr`, and
+    /// the key that it is bound to in `cnf` (RFC 9449 section 6.1). Its last claim, `mac`,
     /// is for ``verifiedAccessClaims(_:)`` alone.
     ///
     /// - Parameters:
@@ -100,6 +101,7 @@ public struct TokenIssuer: Sendable {
             "acr": .string(AuthenticationContext(session.proof).rawValue),
         ]
         if let scope { claims["scope"] = .string(scope) }
+        if let key = session.key { claims["cnf"] = .object(["jkt": .string(key.text)]) }
         if session.isGuest {
             // For backends that know Supabase's tokens; the standard's name is acr.
             claims["is_anonymous"] = .bool(true)

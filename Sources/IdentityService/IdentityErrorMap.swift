@@ -85,6 +85,11 @@ extension IdentityError: DomainError {
                 message: "An account's metadata has 16 KiB of JSON at most, a guest's 2 KiB.",
                 field: "changes_json"
             )
+        case .keyNotProven:
+            .unauthenticated(
+                "DPOP_PROOF_REQUIRED",
+                "The request needs a proof of possession (DPoP) by the key that the session or the app is bound to."
+            )
         case .metadataContended:
             .domain(
                 .aborted,

@@ -12,6 +12,12 @@ public struct JWKThumbprint: Sendable, Hashable, CustomStringConvertible {
         bytes = SHA256.hash(members.serialized())
     }
 
+    /// A thumbprint that was stored; nil for another number of bytes than ``byteCount``.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+
     /// Reads a thumbprint as tokens have it: base64url of ``byteCount`` bytes. Nil for any other text.
     public init?(_ text: String) {
         guard let bytes = Base64URL.decode(text), bytes.count == Self.byteCount else { return nil }

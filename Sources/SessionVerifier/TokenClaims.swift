@@ -23,7 +23,9 @@ struct TokenClaims: Sendable {
         guard let claims = try? JSONObject(parsing: payload), claims["iss"] == .string(issuer),
             claims["aud"] == .string(audience) || claims["aud"]?.array?.contains(.string(audience)) == true,
             let userID = claims["sub"]?.string, let sessionID = claims["sid"]?.string,
-            let session = SessionKey(sessionID), let expiresAt = claims["exp"]?.integer
+            let session = SessionKey(sessionID), let expiresAt = claims["exp"]?.integer,
+            // Bound to a key (RFC 9449 section 7.1): it is good only with a proof by that key, which isn't looked at here.
+            claims["cnf"] == nil
         else { return nil }
         self.userID = userID
         self.sessionID = sessionID

@@ -16,7 +16,8 @@ public struct VerifiedSession: Sendable, Hashable {
 
 /// Why a token is rejected.
 public enum SessionRefusal: Error, Sendable {
-    /// It is not an access token of the configured issuer for the configured audience.
+    /// It is not an access token of the configured issuer for the configured audience, or it is bound to a key (`cnf`, RFC 9449) and so is no
+    /// bearer token.
     case invalid
     /// It has expired: the app should refresh its session.
     case expired

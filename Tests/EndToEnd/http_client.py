@@ -47,7 +47,9 @@ class Answer:
         told = [(field["field"], field["code"]) for field in body.get("fields", [])]
         assert told == (fields or []), body
         if status == 401:
-            assert self.headers["WWW-Authenticate"].startswith('Bearer realm="vestibule"')
+            # Of tokens that are bound to a key, and of proofs (RFC 9449 section 7.1).
+            is_of_key = code.startswith("DPOP_") or challenge.startswith("DPoP") and code == "ACCESS_TOKEN_INVALID"
+            assert challenge.startswith(f'{"DPoP" if is_of_key else "Bearer"} realm="vestibule"'), challenge
         if status in (429, 503, 504) and code != "OUTCOME_UNKNOWN":
             assert int(self.headers["Retry-After"]) >= 1
         return body

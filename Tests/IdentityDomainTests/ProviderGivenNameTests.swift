@@ -41,7 +41,7 @@ struct ProviderGivenNameTests {
         #expect(
             RefreshVerdict.allCases.map(\.fault) == [
                 nil, nil, nil, nil, nil, .refreshTokenInvalid, .refreshTokenReused, .sessionRevoked, .sessionExpired,
-                .sessionInvalid,
+                .sessionInvalid, .keyNotProven,
             ]
         )
     }

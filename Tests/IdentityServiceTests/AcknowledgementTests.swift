@@ -215,6 +215,7 @@ struct AcknowledgementTests {
                     try await store.refresh(
                         token,
                         ofClient: nil,
+                        key: nil,
                         presentedAtMilliseconds: now,
                         nowMilliseconds: now,
                         deadline: nil

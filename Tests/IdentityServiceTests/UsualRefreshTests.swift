@@ -72,12 +72,13 @@ struct UsualRefreshTests {
                         RefreshToken(sessionID: id, number: number, nonce: nonce)
                     }
                     let usual = try await service.database.execute(
-                        store.usualRefreshStatement(token(first), ofClient: nil, nowMilliseconds: now)
+                        store.usualRefreshStatement(token(first), ofClient: nil, key: nil, nowMilliseconds: now)
                     )
                     let whole = try await service.database.execute(
                         store.refreshStatement(
                             token(second),
                             ofClient: nil,
+                            key: nil,
                             presentedAtMilliseconds: now,
                             nowMilliseconds: now
                         )
@@ -88,7 +89,7 @@ struct UsualRefreshTests {
                     guard isUsual, let row = usual.first, let other = whole.first else { continue }
                     usualCount += 1
                     #expect(try row.decode(0, as: String.self) == verdict, "\(state), number \(number)")
-                    #expect(try row.decode(14, as: Int64.self) == other.decode(14, as: Int64.self))
+                    #expect(try row.decode(15, as: Int64.self) == other.decode(15, as: Int64.self))
                     #expect(
                         try await numbers(first, service) == numbers(second, service),
                         "\(state), number \(number): \(verdict)"
@@ -111,12 +112,13 @@ struct UsualRefreshTests {
             ]
             for token in strangers {
                 let rows = try await service.database.execute(
-                    store.usualRefreshStatement(token, ofClient: nil, nowMilliseconds: now)
+                    store.usualRefreshStatement(token, ofClient: nil, key: nil, nowMilliseconds: now)
                 )
                 #expect(rows.isEmpty)
                 let (verdict, _) = try await store.refresh(
                     token,
                     ofClient: nil,
+                    key: nil,
                     presentedAtMilliseconds: now,
                     nowMilliseconds: now,
                     deadline: nil

@@ -17,7 +17,7 @@ ALLOWED = {
     "Console": {"API", "HTTPJSON", "IdentityDomain", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "Deployment": {"Backup", "Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "DPoP": {"Bytes", "JOSE"},
-    "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
+    "GatewayService": {"API", "Connect", "DPoP", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", "WebPages"},
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
     "IdentityDomain": {"JOSE", "Models"},

@@ -320,6 +320,9 @@ public nonisolated struct Vestibule_App_V1_SessionTokens: Sendable {
   /// The session's id, a UUID.
   public var sessionID: String = String()
 
+  /// "Bearer"; or "DPoP" for tokens that are bound to the key of the request's proof (RFC 9449): then each request needs a proof by it.
+  public var tokenType: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1610,7 +1613,7 @@ nonisolated extension Vestibule_App_V1_CreateChallengeResponse: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_App_V1_SessionTokens: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SessionTokens"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0\u{3}token_type\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1624,6 +1627,7 @@ nonisolated extension Vestibule_App_V1_SessionTokens: SwiftProtobuf.Message, Swi
       case 4: try { try decoder.decodeSingularInt32Field(value: &self.expiresInSeconds) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.tokenType) }()
       default: break
       }
     }
@@ -1648,6 +1652,9 @@ nonisolated extension Vestibule_App_V1_SessionTokens: SwiftProtobuf.Message, Swi
     if !self.sessionID.isEmpty {
       try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 6)
     }
+    if !self.tokenType.isEmpty {
+      try visitor.visitSingularStringField(value: self.tokenType, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1658,6 +1665,7 @@ nonisolated extension Vestibule_App_V1_SessionTokens: SwiftProtobuf.Message, Swi
     if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
     if lhs.userID != rhs.userID {return false}
     if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.tokenType != rhs.tokenType {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -330,6 +330,18 @@ extension AppV1 {
             description: "The recovery code is wrong, or was used."
         ),
         ErrorCode(
+            "DPOP_PROOF_REQUIRED", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            description: "The request has no proof of possession (RFC 9449) by the key that the session, or the app, is bound to. A bound access token is also refused so where it comes as a bearer token."
+        ),
+        ErrorCode(
+            "DPOP_PROOF_INVALID", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            description: "The request's proof of possession is not valid for it, or was used before."
+        ),
+        ErrorCode(
+            "DPOP_NONCE_REQUIRED", http: 401, grpc: .unauthenticated, action: .fixRequest,
+            description: "The proof of possession needs the nonce of the response's DPoP-Nonce. The client makes another proof, and sends the request again."
+        ),
+        ErrorCode(
             "DISPLAY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .show,
             description: "The display name is too short, too long, or has characters that a name can't have."
         ),

@@ -972,6 +972,9 @@ public nonisolated struct Vestibule_Identity_V1_SessionTokens: Sendable {
   /// The account's number: stable, positive, below 2^53.
   public var accountNumber: Int64 = 0
 
+  /// Whether the tokens are bound to a key of the client (RFC 9449).
+  public var isBoundToKey: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1096,6 +1099,10 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   /// The keys by which it was judged, as `keys_id` of WatchRevocationsResponse; with `good_for_milliseconds` only. An answer by other keys than the
   /// stream's may not be used again.
   public var keysID: Data = Data()
+
+  /// The RFC 7638 thumbprint of the key that the token is bound to (RFC 9449 section 6.1); empty if it is bound to none. A gateway that uses the
+  /// answer again must compare it with the key of each request's proof.
+  public var keyThumbprint: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2368,6 +2375,9 @@ public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendabl
   /// When the user signed in, in Unix seconds.
   public var signedInAtSeconds: Int64 = 0
 
+  /// The RFC 7638 thumbprint of the key that the session's tokens are bound to (RFC 9449 section 6.2); empty if they are bound to none.
+  public var keyThumbprint: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3435,7 +3445,7 @@ nonisolated extension Vestibule_Identity_V1_RenewSingleTokenResponse: SwiftProto
 
 nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SessionTokens"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0\u{3}single_token\0\u{3}account_number\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0\u{3}single_token\0\u{3}account_number\0\u{3}is_bound_to_key\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3451,6 +3461,7 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
       case 6: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.singleToken) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.isBoundToKey) }()
       default: break
       }
     }
@@ -3481,6 +3492,9 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
     if self.accountNumber != 0 {
       try visitor.visitSingularInt64Field(value: self.accountNumber, fieldNumber: 8)
     }
+    if self.isBoundToKey != false {
+      try visitor.visitSingularBoolField(value: self.isBoundToKey, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3493,6 +3507,7 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
     if lhs.sessionID != rhs.sessionID {return false}
     if lhs.singleToken != rhs.singleToken {return false}
     if lhs.accountNumber != rhs.accountNumber {return false}
+    if lhs.isBoundToKey != rhs.isBoundToKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3619,7 +3634,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0\u{3}good_for_milliseconds\0\u{3}sessions_from_milliseconds\0\u{3}keys_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0\u{1}scope\0\u{3}good_for_milliseconds\0\u{3}sessions_from_milliseconds\0\u{3}keys_id\0\u{3}key_thumbprint\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3636,6 +3651,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.goodForMilliseconds) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.sessionsFromMilliseconds) }()
       case 9: try { try decoder.decodeSingularBytesField(value: &self.keysID) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.keyThumbprint) }()
       default: break
       }
     }
@@ -3673,6 +3689,9 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if !self.keysID.isEmpty {
       try visitor.visitSingularBytesField(value: self.keysID, fieldNumber: 9)
     }
+    if !self.keyThumbprint.isEmpty {
+      try visitor.visitSingularBytesField(value: self.keyThumbprint, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3686,6 +3705,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs.goodForMilliseconds != rhs.goodForMilliseconds {return false}
     if lhs.sessionsFromMilliseconds != rhs.sessionsFromMilliseconds {return false}
     if lhs.keysID != rhs.keysID {return false}
+    if lhs.keyThumbprint != rhs.keyThumbprint {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5976,7 +5996,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0\u{3}is_guest\0\u{1}acr\0\u{3}signed_in_at_seconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0\u{1}scope\0\u{3}is_guest\0\u{1}acr\0\u{3}signed_in_at_seconds\0\u{3}key_thumbprint\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5996,6 +6016,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
       case 10: try { try decoder.decodeSingularBoolField(value: &self.isGuest) }()
       case 11: try { try decoder.decodeSingularStringField(value: &self.acr) }()
       case 12: try { try decoder.decodeSingularInt64Field(value: &self.signedInAtSeconds) }()
+      case 13: try { try decoder.decodeSingularBytesField(value: &self.keyThumbprint) }()
       default: break
       }
     }
@@ -6038,6 +6059,9 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if self.signedInAtSeconds != 0 {
       try visitor.visitSingularInt64Field(value: self.signedInAtSeconds, fieldNumber: 12)
     }
+    if !self.keyThumbprint.isEmpty {
+      try visitor.visitSingularBytesField(value: self.keyThumbprint, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6054,6 +6078,7 @@ nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtob
     if lhs.isGuest != rhs.isGuest {return false}
     if lhs.acr != rhs.acr {return false}
     if lhs.signedInAtSeconds != rhs.signedInAtSeconds {return false}
+    if lhs.keyThumbprint != rhs.keyThumbprint {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

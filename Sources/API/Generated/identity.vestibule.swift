@@ -772,6 +772,10 @@ public enum IdentityServiceMethods {
 /// Methods for a person take the account from the metadata `vestibule-caller-proof` (see CallerProofs) and from nothing else;
 /// without a proof they are refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
 ///
+/// A client that proves possession of a key (RFC 9449) does so to a gateway, which names the key's thumbprint in the metadata
+/// `vestibule-dpop-jkt`, as base64url. It counts from gateways only, by the name in their certificate. A session that is opened with it is
+/// bound to the key: its tokens are refused with UNAUTHENTICATED and DPOP_PROOF_REQUIRED in calls without it.
+///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED.
 public protocol IdentityServiceHandler: RPCService {
     /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
@@ -1400,6 +1404,10 @@ extension IdentityServiceHandler {
 ///
 /// Methods for a person take the account from the metadata `vestibule-caller-proof` (see CallerProofs) and from nothing else;
 /// without a proof they are refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
+///
+/// A client that proves possession of a key (RFC 9449) does so to a gateway, which names the key's thumbprint in the metadata
+/// `vestibule-dpop-jkt`, as base64url. It counts from gateways only, by the name in their certificate. A session that is opened with it is
+/// bound to the key: its tokens are refused with UNAUTHENTICATED and DPOP_PROOF_REQUIRED in calls without it.
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED.
 public struct IdentityServiceClient: Sendable {

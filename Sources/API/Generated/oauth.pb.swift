@@ -423,6 +423,9 @@ public nonisolated struct Vestibule_Identity_V1_IssueTokensResponse: Sendable {
   /// What was granted (RFC 6749 section 5.1).
   public var scope: String = String()
 
+  /// Whether the tokens are bound to a key of the client (RFC 9449).
+  public var isBoundToKey: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1175,7 +1178,7 @@ nonisolated extension Vestibule_Identity_V1_IssueTokensRequest: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Identity_V1_IssueTokensResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".IssueTokensResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{1}scope\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{1}scope\0\u{3}is_bound_to_key\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1189,6 +1192,7 @@ nonisolated extension Vestibule_Identity_V1_IssueTokensResponse: SwiftProtobuf.M
       case 4: try { try decoder.decodeSingularStringField(value: &self.idToken) }()
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.expiresInSeconds) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.scope) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.isBoundToKey) }()
       default: break
       }
     }
@@ -1217,6 +1221,9 @@ nonisolated extension Vestibule_Identity_V1_IssueTokensResponse: SwiftProtobuf.M
     if !self.scope.isEmpty {
       try visitor.visitSingularStringField(value: self.scope, fieldNumber: 6)
     }
+    if self.isBoundToKey != false {
+      try visitor.visitSingularBoolField(value: self.isBoundToKey, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1227,6 +1234,7 @@ nonisolated extension Vestibule_Identity_V1_IssueTokensResponse: SwiftProtobuf.M
     if lhs.idToken != rhs.idToken {return false}
     if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
     if lhs.scope != rhs.scope {return false}
+    if lhs.isBoundToKey != rhs.isBoundToKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

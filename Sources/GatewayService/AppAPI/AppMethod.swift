@@ -53,9 +53,9 @@ struct AppMethod: Sendable {
                 try await calls.answer(context) { caller in
                     let user = try await authentication.userOrReader(caller, isChange: isChange, act: act)
                     if let outage = user.outage, case .rpc(let call) = caller {
-                        context.setTrailingMetadata(
-                            Metadata([AppCalls.requestIDKey: call.requestID, OutageAnswer.metadataKey: outage.seconds])
-                        )
+                        var trailer = calls.trailer(of: call)
+                        trailer.add(OutageAnswer.metadataKey, outage.seconds)
+                        context.setTrailingMetadata(trailer)
                     }
                     return try await answer(request, user)
                 }

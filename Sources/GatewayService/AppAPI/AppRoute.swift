@@ -75,7 +75,7 @@ struct AppRoute: Sendable {
                 return response
             case .anyone(let answer):
                 if described.options.caller == .unspecified {
-                    _ = try Authentication.requiredToken(request.headers)
+                    try Authentication.requiredCredentials(request.headers)
                 }
                 return response(try await answer(try await message(request, context), .route(request, context)))
             }

@@ -40,6 +40,12 @@ struct AppCall: Sendable {
     /// The metadata, read as header fields are.
     var headers: RequestFields { RequestFields(context.metadata) }
 
+    /// The call's path, such as `/vestibule.app.v1.AuthService/SignOut`.
+    var path: String { context.method.path }
+
+    /// The HTTP method that calls of its kind are made by.
+    var httpMethod: String { "POST" }
+
     /// The other end of the connection.
     var peer: PeerInfo { context.peer }
 

@@ -1,5 +1,6 @@
 import API
 import HTTPJSON
+import HTTPTypes
 import Logging
 import RPC
 import ServiceKit
@@ -15,6 +16,8 @@ struct AppCalls: Sendable {
     let timeLimit: Duration
     let logger: Logger
     let metrics: AppCallMetrics
+    /// Gives clients that prove possession of a key nonces; nil where there are none.
+    var keyProofs: KeyProofs?
     var makeRequestID: @Sendable () -> String = RequestName.make
 
     /// Answers a call by `body`.
@@ -27,7 +30,7 @@ struct AppCalls: Sendable {
         let start = ContinuousClock.now
         let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
         context.setRequestID(call.requestID)
-        context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
+        context.setTrailingMetadata(trailer(of: call))
         do {
             try rateLimit.admit(.rpc(call), isAuth: context.method.service == AuthServiceMethods.serviceName)
             let response = try await body(.rpc(call))
@@ -40,10 +43,19 @@ struct AppCalls: Sendable {
         }
     }
 
+    /// The metadata after each answer: the call's id, and the nonce for a client's next proof.
+    func trailer(of call: AppCall) -> Metadata {
+        var metadata = Metadata([Self.requestIDKey: call.requestID])
+        if let field = keyProofs?.nonceField(answering: call.headers) {
+            metadata.add(field.name.canonicalName, field.value)
+        }
+        return metadata
+    }
+
     /// The error for a call with a malformed message. Nothing is done for the call, but it counts as any other.
     func refusal(of context: ServerContext, _ error: RPCError) -> RPCError {
         let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
-        context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
+        context.setTrailingMetadata(trailer(of: call))
         var told = error
         // Faults in a client's bytes don't belong in the log.
         told.cause = nil

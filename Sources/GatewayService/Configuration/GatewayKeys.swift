@@ -93,6 +93,14 @@ enum GatewayKeys {
             identity's stream of ended sessions is heard in time. row: by identity with each request.
             """
     )
+    static let proofNonce = ConfigurationKey.bool(
+        "VESTIBULE_GATEWAY_DPOP_NONCE",
+        default: true,
+        help: """
+            Whether a proof of possession (DPoP) needs a nonce of this gateway, so that it is good nowhere else and not after a restart. \
+            Without it a proof goes by its own time: for clients that know no nonces, and where there is one gateway.
+            """
+    )
     static let outageGrace = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_OUTAGE_GRACE",
         in: .zero ... .seconds(60),
@@ -181,7 +189,8 @@ enum GatewayKeys {
 
     static let all: [any AnyConfigurationKey] =
         [
-            listen, metricsListen, requestTimeout, check, outageGrace, bodyBytesMax, connectionsMax, idleTimeout,
+            listen, metricsListen, requestTimeout, check, proofNonce, outageGrace, bodyBytesMax, connectionsMax,
+            idleTimeout,
             authPerSecond,
             authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst, watchesMax,

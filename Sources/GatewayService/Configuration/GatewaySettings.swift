@@ -1,3 +1,4 @@
+import DPoP
 import HTTPJSON
 import RPCTransport
 import ServiceKit
@@ -26,6 +27,10 @@ struct GatewaySettings: Sendable {
     let associations: DomainAssociations
     /// Where uploaded avatars are, and how large they may be.
     let avatars: AvatarAddress
+    /// Where proofs of possession name the gateway; nil without a public address, and then no session is bound to a key.
+    let proofAddress: TargetURI?
+    /// Whether such a proof needs a nonce of this process.
+    let proofsNeedNonce: Bool
     /// How access tokens are judged.
     let check: SessionCheck
     /// For how long reads go on while identity doesn't respond.
@@ -64,6 +69,8 @@ struct GatewaySettings: Sendable {
         )
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
+        proofAddress = configuration[GatewayKeys.publicURL].flatMap { TargetURI($0) }
+        proofsNeedNonce = configuration[GatewayKeys.proofNonce]
         check = configuration[GatewayKeys.check]
         outageGrace = configuration[GatewayKeys.outageGrace]
         var watchLimits = GroupWatches.Limits()

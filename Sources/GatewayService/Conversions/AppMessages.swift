@@ -13,6 +13,7 @@ extension AppV1.SessionTokens {
         expiresInSeconds = Int32(clamping: tokens.expiresInSeconds)
         userID = tokens.userID
         sessionID = tokens.sessionID
+        tokenType = TokenType.name(isBound: tokens.isBoundToKey)
     }
 }
 

@@ -60,7 +60,7 @@ extension AppV1.SessionTokens {
     ) {
         json.add("access_token", accessToken)
         json.add("refresh_token", refreshToken)
-        json.add("token_type", "Bearer")
+        json.add("token_type", tokenType)
         json.add("expires_in", Int64(expiresInSeconds))
         if !idToken.isEmpty { json.add("id_token", idToken) }
         json.add("user_id", userID)
@@ -75,7 +75,7 @@ extension OpenAPI.Schema {
     static let session = object([
         .required("access_token", .text("A JWT (RFC 9068) for the Authorization header.", minLength: 1)),
         .required("refresh_token", .text("Can be exchanged once.", minLength: 1, maxLength: 512)),
-        .required("token_type", .constant("Bearer")),
+        .required("token_type", .oneOf(TokenType.names)),
         .required("expires_in", .integer("Seconds until the access token expires.", minimum: 1)),
         .optional(
             "id_token",

@@ -8,7 +8,7 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.AbsorbGuestResponse {
         var call = IdentityV1.AbsorbGuestRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.guestToken = request.guestToken
         call.guest =
             switch request.guest {
@@ -17,7 +17,7 @@ extension AppMethods {
             case .unspecified: .unspecified
             case .UNRECOGNIZED(let value): .UNRECOGNIZED(value)
             }
-        let absorbed = try await identity.absorbGuest(call, options: user.caller.callOptions())
+        let absorbed = try await identity.absorbGuest(call, options: user.identityOptions)
         watches.changes.note(users: [absorbed.guestUserID])
         return AppV1.AbsorbGuestResponse()
     }

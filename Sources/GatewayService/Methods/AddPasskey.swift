@@ -8,12 +8,12 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.AddPasskeyResponse {
         var call = IdentityV1.AddPasskeyRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.credential = request.credential
         call.name = request.name
         var response = AppV1.AddPasskeyResponse()
         response.passkey = AppV1.Passkey(
-            try await identity.addPasskey(call, options: user.caller.callOptions()).passkey
+            try await identity.addPasskey(call, options: user.identityOptions).passkey
         )
         return response
     }

@@ -7,8 +7,8 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.CancelDeletionResponse {
         var call = IdentityV1.CancelDeletionRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        _ = try await identity.cancelDeletion(call, options: user.caller.callOptions())
+        call.accessToken = user.token.text
+        _ = try await identity.cancelDeletion(call, options: user.identityOptions)
         return AppV1.CancelDeletionResponse()
     }
 }

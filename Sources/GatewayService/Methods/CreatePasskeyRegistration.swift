@@ -8,9 +8,9 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.CreatePasskeyRegistrationResponse {
         var call = IdentityV1.CreatePasskeyRegistrationRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.userName = try await passkeyUserName(user)
-        let made = try await identity.createPasskeyRegistration(call, options: user.caller.callOptions())
+        let made = try await identity.createPasskeyRegistration(call, options: user.identityOptions)
         var response = AppV1.CreatePasskeyRegistrationResponse()
         response.options = made.options
         response.expiresInSeconds = made.expiresInSeconds

@@ -8,9 +8,9 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.CreateRecoveryCodesResponse {
         var call = IdentityV1.CreateRecoveryCodesRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         var response = AppV1.CreateRecoveryCodesResponse()
-        response.codes = try await identity.createRecoveryCodes(call, options: user.caller.callOptions()).codes
+        response.codes = try await identity.createRecoveryCodes(call, options: user.identityOptions).codes
         return response
     }
 }

@@ -9,8 +9,8 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.GetRecoveryCodesResponse {
         var call = IdentityV1.GetRecoveryCodesRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        let found = try await identity.getRecoveryCodes(call, options: user.caller.callOptions())
+        call.accessToken = user.token.text
+        let found = try await identity.getRecoveryCodes(call, options: user.identityOptions)
         var response = AppV1.GetRecoveryCodesResponse()
         response.remaining = found.remaining
         if found.createdAtMs != 0 { response.createdAt = .init(milliseconds: found.createdAtMs) }

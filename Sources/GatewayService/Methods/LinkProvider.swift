@@ -11,9 +11,10 @@ extension AppMethods {
         _ caller: Caller
     ) async throws -> AppV1.LinkProviderResponse {
         var call = IdentityV1.LinkProviderRequest()
-        call.accessToken = try Authentication.requiredToken(caller.headers)
+        let token = try authentication.presentedToIdentity(caller)
+        call.accessToken = token.text
         call.credentials = IdentityV1.SignInRequest(request.credentials)
-        let options = authentication.callOptionsWithAddress(caller)
+        let options = authentication.callOptionsWithAddress(caller).naming(token.key)
         let linked = try await link(call, options: options)
         var response = AppV1.LinkProviderResponse()
         response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }

@@ -8,9 +8,9 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.ListPasskeysResponse {
         var call = IdentityV1.ListPasskeysRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         var response = AppV1.ListPasskeysResponse()
-        response.passkeys = try await identity.listPasskeys(call, options: user.caller.callOptions()).passkeys.map {
+        response.passkeys = try await identity.listPasskeys(call, options: user.identityOptions).passkeys.map {
             AppV1.Passkey($0)
         }
         return response

@@ -7,8 +7,8 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.ListSessionsResponse {
         var call = IdentityV1.ListSessionsRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        let listed = try await identity.listSessions(call, options: user.caller.callOptions())
+        call.accessToken = user.token.text
+        let listed = try await identity.listSessions(call, options: user.identityOptions)
         var response = AppV1.ListSessionsResponse()
         response.sessions = listed.sessions.map { AppV1.Session($0) }
         if listed.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: listed.deletesAtMs) }

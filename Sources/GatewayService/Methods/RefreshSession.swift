@@ -7,7 +7,10 @@ extension AppMethods {
         _ caller: Caller
     ) async throws -> AppV1.RefreshSessionResponse {
         let call = IdentityV1.RefreshRequest(presentedNow: request.refreshToken)
-        let refresh = try await identity.refresh(call, options: caller.callOptions())
+        let refresh = try await identity.refresh(
+            call,
+            options: caller.callOptions().naming(authentication.provenKey(caller))
+        )
         let missing = await missingFields(refresh.callerProofs, caller)
         var response = AppV1.RefreshSessionResponse()
         response.tokens = AppV1.SessionTokens(refresh.tokens)

@@ -8,9 +8,9 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.RemovePasskeyResponse {
         var call = IdentityV1.RemovePasskeyRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.passkeyID = request.passkeyID
-        let removed = try await identity.removePasskey(call, options: user.caller.callOptions())
+        let removed = try await identity.removePasskey(call, options: user.identityOptions)
         watches.changes.note(sessions: [removed.endedSessionID], users: [user.userID])
         return AppV1.RemovePasskeyResponse()
     }

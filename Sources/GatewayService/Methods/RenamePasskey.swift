@@ -8,12 +8,12 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.RenamePasskeyResponse {
         var call = IdentityV1.RenamePasskeyRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.passkeyID = request.passkeyID
         call.name = request.name
         var response = AppV1.RenamePasskeyResponse()
         response.passkey = AppV1.Passkey(
-            try await identity.renamePasskey(call, options: user.caller.callOptions()).passkey
+            try await identity.renamePasskey(call, options: user.identityOptions).passkey
         )
         return response
     }

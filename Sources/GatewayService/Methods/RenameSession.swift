@@ -7,12 +7,12 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.RenameSessionResponse {
         var call = IdentityV1.RenameSessionRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.sessionID = request.sessionID
         call.deviceName = request.deviceName
         var response = AppV1.RenameSessionResponse()
         response.session = AppV1.Session(
-            try await identity.renameSession(call, options: user.caller.callOptions()).session
+            try await identity.renameSession(call, options: user.identityOptions).session
         )
         return response
     }

@@ -10,7 +10,8 @@ extension AppMethods {
         var call = IdentityV1.SignInWithPasskeyRequest()
         call.credential = request.credential
         call.deviceName = request.deviceName
-        let options = authentication.callOptionsWithAddress(caller)
+        let key = try authentication.provenKey(caller)
+        let options = authentication.callOptionsWithAddress(caller).naming(key)
         let signIn = try await identity.signInWithPasskey(call, options: options)
         let missing = await missingFields(signIn.callerProofs, caller)
         var response = AppV1.SignInWithPasskeyResponse()

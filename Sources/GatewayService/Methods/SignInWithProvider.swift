@@ -7,7 +7,8 @@ extension AppMethods {
         _ request: AppV1.SignInWithProviderRequest,
         _ caller: Caller
     ) async throws -> AppV1.SignInWithProviderResponse {
-        let options = authentication.callOptionsWithAddress(caller)
+        let key = try authentication.provenKey(caller)
+        let options = authentication.callOptionsWithAddress(caller).naming(key)
         let signIn = try await identity.signIn(IdentityV1.SignInRequest(request), options: options)
         let missing = await missingFields(signIn.callerProofs, caller)
         var response = AppV1.SignInWithProviderResponse()

@@ -9,9 +9,10 @@ extension AppMethods {
         _ caller: Caller
     ) async throws -> AppV1.SignOutEverywhereResponse {
         var call = IdentityV1.SignOutRequest()
-        call.accessToken = try Authentication.requiredToken(caller.headers)
+        let token = try authentication.presentedToIdentity(caller)
+        call.accessToken = token.text
         call.scope = request.exceptCurrent ? .others : .everywhere
-        try await endSessions(call, options: caller.callOptions())
+        try await endSessions(call, options: caller.callOptions().naming(token.key))
         return AppV1.SignOutEverywhereResponse()
     }
 }

@@ -10,9 +10,9 @@ extension AppMethods {
         _ user: SignedInUser
     ) async throws -> AppV1.UnlinkProviderResponse {
         var call = IdentityV1.UnlinkProviderRequest()
-        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.accessToken = user.token.text
         call.provider = request.provider
-        try await unlink(call, of: user, options: user.caller.callOptions())
+        try await unlink(call, of: user, options: user.identityOptions)
         return AppV1.UnlinkProviderResponse()
     }
 }

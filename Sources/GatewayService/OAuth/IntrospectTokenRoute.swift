@@ -63,7 +63,8 @@ extension IdentityV1.IntrospectTokenResponse {
             "exp": .integer(expiresAtSeconds),
         ]
         // Only what RFC 6749 section 7.1 calls a token type: a refresh token is presented to nobody but us.
-        if use == .access { json["token_type"] = "Bearer" }
+        if use == .access { json["token_type"] = .string(TokenType.name(isBound: !keyThumbprint.isEmpty)) }
+        if let key = JWKThumbprint(bytes: Array(keyThumbprint)) { json["cnf"] = .object(["jkt": .string(key.text)]) }
         if !scope.isEmpty { json["scope"] = .string(scope) }
         if !audience.isEmpty { json["aud"] = .string(audience) }
         // As the token's own claims (RFC 9470 section 6.2). An identity of a release before says neither, but which user is a guest.
@@ -86,7 +87,20 @@ extension OpenAPI.Schema {
     fileprivate static let introspected = object([
         .required("active", .bool),
         .optional("token_use", .oneOf(["access_token", "refresh_token"])),
-        .optional("token_type", .constant("Bearer")),
+        .optional("token_type", .oneOf(TokenType.names)),
+        .optional(
+            "cnf",
+            .object([
+                .required(
+                    "jkt",
+                    .text(
+                        "The thumbprint of the key that the token is bound to (RFC 9449 section 6.2).",
+                        minLength: 43,
+                        maxLength: 43
+                    )
+                )
+            ])
+        ),
         .optional("sub", .uuid),
         .optional("sid", .uuid),
         .optional("client_id", .text("The app that the session was opened by, as the provider knows it.")),

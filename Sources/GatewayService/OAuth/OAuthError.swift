@@ -10,7 +10,8 @@ struct OAuthError {
 
     /// The word of the specification, or of RFC 6749 section 4.1.2.1 for what is wrong on our side.
     var word: String {
-        switch problem.status.code {
+        if let word = KeyProofs.oauthError(ofCode: problem.code) { return word }
+        return switch problem.status.code {
         case 401: "invalid_client"
         case 429, 503, 504: "temporarily_unavailable"
         case 500...: "server_error"
@@ -19,12 +20,14 @@ struct OAuthError {
     }
 
     var response: Response {
-        .json(
+        // Of a token endpoint these are errors of the request, and no client authenticates itself by a proof (RFC 9449 section 5).
+        let isOfProof = KeyProofs.oauthError(ofCode: problem.code) != nil
+        return .json(
             [
                 "error": .string(word), "error_description": .string(problem.detail), "code": .string(problem.code),
             ],
-            status: problem.status,
-            headers: problem.headers
+            status: isOfProof ? .badRequest : problem.status,
+            headers: isOfProof ? [:] : problem.headers
         )
     }
 }

@@ -1,3 +1,4 @@
+import DPoP
 import HTTPJSON
 import JOSE
 
@@ -10,6 +11,8 @@ struct ServerMetadata: Sendable {
     let pages: SignInPages?
     /// The languages of the pages (BCP 47).
     var languages: [String] = []
+    /// Whether tokens may be bound to a key (RFC 9449).
+    var hasKeyProofs = false
     /// The largest key set that is read, in bytes.
     private static let keySetBytesMax = 65_536
 
@@ -27,6 +30,9 @@ struct ServerMetadata: Sendable {
             metadata["id_token_signing_alg_values_supported"] = .array(Self.algorithms(keySet).map { .string($0) })
             metadata["ui_locales_supported"] = .array(languages.map { .string($0) })
             metadata.add(Self.capabilities)
+            if hasKeyProofs {
+                metadata["dpop_signing_alg_values_supported"] = .array(DPoPAlgorithm.allNames.map { .string($0) })
+            }
         } else {
             // Left out, they would mean the authorization code grant.
             metadata["response_types_supported"] = []
@@ -127,7 +133,7 @@ extension OpenAPI.Schema {
                 "response_modes_supported",
                 "subject_types_supported", "code_challenge_methods_supported", "scopes_supported", "claims_supported",
                 "prompt_values_supported", "display_values_supported", "ui_locales_supported", "acr_values_supported",
-                "claim_types_supported",
+                "claim_types_supported", "dpop_signing_alg_values_supported",
                 "token_endpoint_auth_signing_alg_values_supported",
                 "revocation_endpoint_auth_signing_alg_values_supported",
             ].map { .optional($0, names) }

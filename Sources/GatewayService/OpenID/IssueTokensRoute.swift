@@ -29,16 +29,19 @@ enum IssueTokensRoute {
             call.parameters = form.parameters
             call.client = form.client
             call.presentedAtMilliseconds = IdentityV1.RefreshRequest(presentedNow: "").presentedAtMilliseconds
+            let options = try parts.options(request, context)
+                .naming(parts.authentication.provenKey(.route(request, context)))
             let issued: IdentityV1.IssueTokensResponse
             do throws(RPCError) {
-                issued = try await parts.oauth.issueTokens(call, options: parts.options(request, context))
+                issued = try await parts.oauth.issueTokens(call, options: options)
             } catch {
                 // The second use of a code ends what the first one opened; a refresh token may be sent again.
                 throw ClientForm.problem(error, mayBeRepeated: form.fields["grant_type"] == "refresh_token")
             }
             if issued.hasFailure { return form.response(telling: issued.failure) }
             var body: JSONObject = [
-                "access_token": .string(issued.accessToken), "token_type": "Bearer",
+                "access_token": .string(issued.accessToken),
+                "token_type": .string(TokenType.name(isBound: issued.isBoundToKey)),
                 "expires_in": .integer(issued.expiresInSeconds), "scope": .string(issued.scope),
             ]
             if !issued.refreshToken.isEmpty { body["refresh_token"] = .string(issued.refreshToken) }
@@ -62,7 +65,7 @@ extension OpenAPI.Schema {
 
     fileprivate static let issuedTokens = object([
         .required("access_token", .text(minLength: 1)),
-        .required("token_type", .constant("Bearer")),
+        .required("token_type", .oneOf(TokenType.names)),
         .required("expires_in", .integer("Seconds.", minimum: 0)),
         .required("scope", .text("What was granted.")),
         .optional("refresh_token", .text("With offline_access.", minLength: 1)),

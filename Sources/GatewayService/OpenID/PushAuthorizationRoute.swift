@@ -27,9 +27,11 @@ enum PushAuthorizationRoute {
             var call = IdentityV1.PushAuthorizationRequest()
             call.parameters = form.parameters
             call.client = form.client
+            let options = try parts.options(request, context)
+                .naming(parts.authentication.provenKey(.route(request, context)))
             let pushed: IdentityV1.PushAuthorizationResponse
             do throws(RPCError) {
-                pushed = try await parts.oauth.pushAuthorization(call, options: parts.options(request, context))
+                pushed = try await parts.oauth.pushAuthorization(call, options: options)
             } catch {
                 throw ClientForm.problem(error, mayBeRepeated: true)
             }

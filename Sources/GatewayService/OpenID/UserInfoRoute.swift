@@ -46,20 +46,18 @@ enum UserInfoRoute {
 
     /// The claims that the request's token grants.
     static func answer(_ parts: OpenIDParts, _ request: Request, _ context: RouteContext) async throws -> Response {
-        let token = try await token(request, context)
+        let token = try await formToken(request, context)
         let granted = try await parts.authentication.granted(token, .route(request, context))
         guard granted.scopes.contains("openid") else { throw insufficientScope }
         return .json(try await claims(granted, parts), headers: [.cacheControl: "no-store"])
     }
 
-    /// The token of the header or of a form, which must not both have one (RFC 6750 section 2).
-    private static func token(_ request: Request, _ context: RouteContext) async throws -> String {
-        guard request.method == .post, request.headers.contains(.contentType) else {
-            return try Authentication.requiredToken(request.headers)
-        }
+    /// The token of a form; nil for that of the header. They must not both have one (RFC 6750 section 2).
+    private static func formToken(_ request: Request, _ context: RouteContext) async throws -> String? {
+        guard request.method == .post, request.headers.contains(.contentType) else { return nil }
         let form = try await context.form(request)
-        guard let token = form["access_token"] else { return try Authentication.requiredToken(request.headers) }
-        guard try Authentication.token(request.headers) == nil, form.repeatedName == nil else {
+        guard let token = form["access_token"] else { return nil }
+        guard try Authentication.credentials(request.headers) == nil, form.repeatedName == nil else {
             throw Problem(
                 .badRequest,
                 code: "REQUEST_INVALID",

@@ -1,5 +1,6 @@
 import API
 import HTTPJSON
+import HTTPTypes
 import Logging
 import RPC
 import ServiceKit
@@ -46,6 +47,15 @@ enum Caller: Sendable {
         }
     }
 
+    /// The method and the path of the request as they were sent, which a proof of possession names; nil for a page's own call.
+    var target: (method: String, path: String)? {
+        switch self {
+        case .route(let request, _): (request.method.rawValue, request.uri.path)
+        case .page: nil
+        case .rpc(let call): (call.httpMethod, call.path)
+        }
+    }
+
     /// What every call on behalf of this request is made with: the rest of its time, its id for the log, and its place in
     /// the client's trace.
     ///
@@ -61,6 +71,8 @@ enum Caller: Sendable {
 /// A caller whose live session ``Authentication`` has seen, and who has not asked for too much.
 struct SignedInUser: Sendable {
     let caller: Caller
+    /// The access token that the user presented.
+    let token: PresentedToken
     /// Whether the request changes something.
     let isChange: Bool
     /// The account's id, a UUID.
@@ -71,6 +83,9 @@ struct SignedInUser: Sendable {
     let proofs: IdentityV1.CallerProofs
     /// The answer that the user was let in by while identity didn't respond; nil otherwise.
     let outage: OutageAnswer?
+
+    /// What identity is called with where it judges the access token itself.
+    var identityOptions: CallOptions { caller.callOptions().naming(token.key) }
 }
 
 extension CallOptions {

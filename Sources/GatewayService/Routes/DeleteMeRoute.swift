@@ -34,7 +34,7 @@ enum DeleteMeRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             // A request without a token is refused for that, whatever else is wrong with it.
-            _ = try Authentication.requiredToken(request.headers)
+            try Authentication.requiredCredentials(request.headers)
             var call = AppV1.DeleteMeRequest()
             if var input = try await context.optionalJSON(request) {
                 let isByCredentials = parts.contains { input.contains($0) && !input.isNull($0) }

@@ -41,7 +41,7 @@ enum LinkProviderRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             // A request without a token is refused for that, whatever else is wrong with it.
-            _ = try Authentication.requiredToken(request.headers)
+            try Authentication.requiredCredentials(request.headers)
             var input = try await context.json(request)
             var call = AppV1.LinkProviderRequest()
             call.credentials = ProviderCredentials.request(try context.parameters.require("provider"), &input)

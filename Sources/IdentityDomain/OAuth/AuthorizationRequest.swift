@@ -50,6 +50,8 @@ public struct AuthorizationRequest: Sendable, Hashable {
     public let loginHint: String?
     /// The API for which the access token is, if not ours (RFC 8707).
     public let resource: String?
+    /// The key that the code, and the tokens for it, are bound to (`dpop_jkt`, RFC 9449 section 10); nil for none.
+    public var key: JWKThumbprint?
     /// The user whom the client expects, by an ID token of theirs (OpenID Connect Core section 3.1.2.1, `id_token_hint`).
     public var hintedUserID: UserID?
     /// When the request was made, in Unix milliseconds: a sign-in that it demands must be newer.
@@ -170,6 +172,8 @@ extension AuthorizationRequest {
         if let resource, !client.resources.contains(resource) {
             throw reject(.invalidTarget, "The resource is none of the client's.")
         }
+        let key = fields["dpop_jkt"].map { JWKThumbprint($0) }
+        if let key, key == nil { throw reject(.invalidRequest, "The dpop_jkt is no SHA-256 thumbprint in base64url.") }
         let maxAge = fields["max_age"].map { Int64($0) }
         if let maxAge, maxAge.map({ $0 < 0 }) ?? true {
             throw reject(.invalidRequest, "The max_age is no number of seconds.")
@@ -189,6 +193,7 @@ extension AuthorizationRequest {
         languages = fields.short("ui_locales")
         loginHint = fields.short("login_hint")
         self.resource = resource
+        self.key = key ?? nil
         madeAtMilliseconds = nowMilliseconds
     }
 
@@ -272,6 +277,6 @@ private struct Fields {
     private static let names = [
         "response_type", "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
         "prompt", "max_age", "acr_values",
-        "idp", "ui_locales", "login_hint", "resource", "request", "request_uri",
+        "idp", "ui_locales", "login_hint", "resource", "dpop_jkt", "request", "request_uri",
     ]
 }

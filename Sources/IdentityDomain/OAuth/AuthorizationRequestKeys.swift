@@ -83,6 +83,7 @@ extension AuthorizationRequest {
         object["ui_locales"] = languages.map { .string($0) }
         object["login_hint"] = loginHint.map { .string($0) }
         object["resource"] = resource.map { .string($0) }
+        object["dpop_jkt"] = key.map { .string($0.text) }
         object["sub"] = hintedUserID.map { .string($0.description) }
         return object.serialized()
     }
@@ -107,6 +108,7 @@ extension AuthorizationRequest {
         languages = object["ui_locales"]?.string
         loginHint = object["login_hint"]?.string
         resource = object["resource"]?.string
+        key = object["dpop_jkt"]?.string.flatMap { JWKThumbprint($0) }
         hintedUserID = object["sub"]?.string.flatMap { UserID($0) }
     }
 }

@@ -44,6 +44,8 @@ public struct OAuthClient: Sendable {
     public var logoURI: String?
     /// The colour of its buttons, `#rrggbb`.
     public var color: String?
+    /// Whether its tokens must be bound to a key (RFC 9449; `dpop_bound_access_tokens` of section 5.2).
+    public var requiresKey = false
     /// Whether the operator has switched it off: nobody signs in to it, and its sessions are not refreshed.
     public var isDisabled = false
 

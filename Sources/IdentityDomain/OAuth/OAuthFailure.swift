@@ -32,6 +32,8 @@ public struct OAuthFailure: Error, Sendable, Hashable {
         case invalidRequestURI = "invalid_request_uri"
         /// OpenID Connect Core section 3.1.2.6.
         case registrationNotSupported = "registration_not_supported"
+        /// RFC 9449 section 5: the client has not proven possession of the key.
+        case invalidDPoPProof = "invalid_dpop_proof"
         /// RFC 8707 section 2.
         case invalidTarget = "invalid_target"
         /// RFC 6749 section 4.1.2.1.

@@ -39,6 +39,7 @@ extension IdentityMethods {
         guard let session else { return nil }
         let end = session.end(of: token, limits: store.limits, nowMilliseconds: clock.nowMilliseconds)
         guard end != nil, session.state.session.isGuest else { throw IdentityError.guest(.tokenInvalid) }
+        try check(session.key, context)
         return LinkingSession(userID: session.state.session.userID, sessionID: token.sessionID)
     }
 

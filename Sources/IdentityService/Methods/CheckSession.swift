@@ -40,6 +40,7 @@ extension IdentityMethods {
                     of: issuer
                 )
                 (claims, response) = answer(token, now, context)
+                try checkKey(of: claims, context)
                 do {
                     try claims.checkLifetime(nowSeconds: now / 1000)
                 } catch {

@@ -18,7 +18,7 @@ extension IdentityMethods {
             } catch {
                 // The same call may have deleted it before, or at any moment of this one: then session, identity and credentials are
                 // gone.
-                let session = try? session(of: .accessToken(request.accessToken), mustBeCurrent: true)
+                let session = try? session(of: .accessToken(request.accessToken), mustBeCurrent: true, context)
                 guard let userID = session?.userID,
                     let closing = try await store.deletion(of: userID, deadline: context.deadline)
                 else { throw error }

@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import JOSE
 import Models
 import RPC
 import ServiceKit
@@ -42,6 +43,7 @@ extension IdentityMethods {
             response.isGuest = session.state.session.isGuest
             response.acr = AuthenticationContext(session.state.session.proof).rawValue
             response.signedInAtSeconds = session.signedInAtSeconds
+            if let key = session.key { response.keyThumbprint = .init(key.bytes) }
             return response
         }
     }

@@ -15,8 +15,10 @@ extension OAuthMethods {
             do {
                 let form = OAuthForm(request.parameters)
                 let client = try await client(form, request.client, deadline: context.deadline)
+                let key = identity.provenKey(context)
+                if client.requiresKey, key == nil { throw Self.keyNotProven }
                 switch form["grant_type"] {
-                case "authorization_code": return try await tokens(form, of: client, context)
+                case "authorization_code": return try await tokens(form, of: client, boundTo: key, context)
                 case "refresh_token": return try await nextTokens(form, of: client, request, context)
                 case nil: throw OAuthFailure(.invalidRequest, "The grant_type is missing.")
                 default:
@@ -36,6 +38,7 @@ extension OAuthMethods {
     private func tokens(
         _ form: OAuthForm,
         of client: OAuthClient,
+        boundTo key: JWKThumbprint?,
         _ context: ServerContext
     ) async throws -> IdentityV1.IssueTokensResponse {
         let refusal = OAuthFailure(.invalidGrant, "The code is invalid, expired, redeemed, or another client's.")
@@ -48,11 +51,13 @@ extension OAuthMethods {
         guard issued.clientID == client.id, form["redirect_uri"]?.utf8.elementsEqual(issued.redirectURI.utf8) == true,
             Self.isProven(issued.codeChallenge, by: form["code_verifier"])
         else { throw refusal }
+        // RFC 9449 section 10: nor does a client without the key.
+        if let bound = issued.key, key != bound { throw Self.keyNotProven }
         try Self.check(resource: form["resource"], of: issued.resource)
         let redeemed =
             issued.isRedeemed
             ? nil
-            : try await redeem(code, of: client, nowMilliseconds: now, deadline: context.deadline)
+            : try await redeem(code, of: client, boundTo: key, nowMilliseconds: now, deadline: context.deadline)
         guard let (session, nonce) = redeemed else {
             let isEnded = try await identity.store.endSession(
                 openedBy: code,
@@ -68,13 +73,14 @@ extension OAuthMethods {
     private func redeem(
         _ code: AuthorizationCode,
         of client: OAuthClient,
+        boundTo key: JWKThumbprint?,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> (session: StoredSession, nonce: String?)? {
         do {
             return try await identity.store.redeem(
                 code,
-                new: identity.newSession(),
+                new: identity.newSession(boundTo: key),
                 isTold: client.logoutURI != nil,
                 accessTokenSeconds: client.accessTokenSeconds ?? identity.issuer.lifetimeSeconds,
                 nowMilliseconds: nowMilliseconds,
@@ -100,6 +106,8 @@ extension OAuthMethods {
         let session: StoredSession
         do {
             session = try await identity.exchange(refresh, ofClient: client.id, context)
+        } catch IdentityError.keyNotProven {
+            throw Self.keyNotProven
         } catch let error as IdentityError {
             guard error.isOfRefreshToken else { throw error }
             throw OAuthFailure(.invalidGrant, "The refresh token is invalid, expired, or its session has ended.")
@@ -132,8 +140,14 @@ extension OAuthMethods {
         response.idToken = tokens.idToken
         response.expiresInSeconds = tokens.expiresInSeconds
         response.scope = scopes.text
+        response.isBoundToKey = tokens.isBoundToKey
         return response
     }
+
+    private static let keyNotProven = OAuthFailure(
+        .invalidDPoPProof,
+        "A DPoP proof by the key that the client, the code or the refresh token is bound to is required."
+    )
 
     /// A token request may name the resource that was granted, and no other (RFC 8707 section 2.2).
     private static func check(resource: String?, of granted: String?) throws(OAuthFailure) {

@@ -24,7 +24,7 @@ extension IdentityMethods {
             outcome = try await store.linkGuest(
                 signIn,
                 to: LinkingSession(userID: owner.userID, sessionID: owner.sessionID),
-                new: newSession(),
+                new: newSession(of: signIn, credentials, context),
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
@@ -79,8 +79,10 @@ extension IdentityMethods {
     }
 
     /// The guest of an access token; nil for a token of any other user's.
-    func guest(of accessToken: String) -> UserID? {
-        guard let claims = try? issuer.verifiedAccessClaims(accessToken), claims.isGuest else { return nil }
+    func guest(of accessToken: String, _ context: ServerContext) -> UserID? {
+        guard let claims = try? issuer.verifiedAccessClaims(accessToken), claims.isGuest,
+            (try? checkKey(of: claims, context)) != nil
+        else { return nil }
         return claims.userID
     }
 }

@@ -8,12 +8,13 @@ extension IdentityMethods {
     /// - Throws: `accountNotFound` if the account was deleted meanwhile, or what a sign-in throws.
     func sessionAfterLinking(
         _ signIn: SignIn,
+        new: NewSession,
         nowMilliseconds: Int64,
         _ context: ServerContext
     ) async throws -> StoredSession {
         try await store.openSession(
             signIn.afterLinking,
-            new: newSession(),
+            new: new,
             nowMilliseconds: nowMilliseconds,
             deadline: context.deadline
         ).session

@@ -19,7 +19,8 @@ extension IdentityMethods {
                 owner = try await self.owner(request.accessToken, context)
             } catch {
                 // The same request may have made a guest's account a full one, whose session ended with it.
-                guard (error as? RPCError)?.reason == "SESSION_REVOKED", let guest = guest(of: request.accessToken)
+                guard (error as? RPCError)?.reason == "SESSION_REVOKED",
+                    let guest = guest(of: request.accessToken, context)
                 else {
                     throw error
                 }
@@ -133,10 +134,11 @@ extension IdentityMethods {
         let now = clock.nowMilliseconds
         let signIn = verified.signIn
         try verified.checkMayLink(session.sessionID)
+        let new = try newSession(of: signIn, credentials, context)
         do {
             // A user whose app moved to another team of Apple's, and who isn't imported yet, is found by the previous identity.
             try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
-            let linked = try await link(signIn, to: session, opensSession: request.opensSession, now, context)
+            let linked = try await link(signIn, to: session, new: new, opensSession: request.opensSession, now, context)
             await grants.take(
                 verified.evidence,
                 of: linked.userID,
@@ -145,7 +147,7 @@ extension IdentityMethods {
                 nowMilliseconds: now
             )
             guard request.opensSession, linked.session == nil else { return linked }
-            return (linked.userID, try await sessionAfterLinking(signIn, nowMilliseconds: now, context))
+            return (linked.userID, try await sessionAfterLinking(signIn, new: new, nowMilliseconds: now, context))
         } catch IdentityError.token(.replayed) where verified.kind == .code {
             throw IdentityError.signIn(.codeSpent)
         }
@@ -154,6 +156,7 @@ extension IdentityMethods {
     private func link(
         _ signIn: SignIn,
         to session: LinkingSession,
+        new: NewSession,
         opensSession: Bool,
         _ now: Int64,
         _ context: ServerContext
@@ -168,7 +171,7 @@ extension IdentityMethods {
             )
             return (session.userID, nil)
         } catch IdentityError.link(.identityTaken) {
-            return try await absorb(signIn, session, now, context)
+            return try await absorb(signIn, session, new: new, now, context)
         }
     }
 
@@ -176,6 +179,7 @@ extension IdentityMethods {
     private func absorb(
         _ signIn: SignIn,
         _ session: LinkingSession,
+        new: NewSession,
         _ now: Int64,
         _ context: ServerContext
     ) async throws -> (userID: UserID, session: StoredSession?) {
@@ -203,7 +207,7 @@ extension IdentityMethods {
         opening.createsAccount = false
         let outcome = try await store.openSession(
             opening,
-            new: newSession(),
+            new: new,
             nowMilliseconds: now,
             deadline: context.deadline
         )

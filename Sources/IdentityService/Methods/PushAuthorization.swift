@@ -32,7 +32,7 @@ extension OAuthMethods {
         guard !parameters.contains(where: { $0.name == "request_uri" }) else {
             throw OAuthFailure(.invalidRequest, "A pushed request names no other one.")
         }
-        let accepted: AuthorizationRequest
+        var accepted: AuthorizationRequest
         do throws(AuthorizationRequest.Rejection) {
             // By Basic the form need not name the client.
             let named = parameters.filter { $0.name != "client_id" } + [("client_id", client.id)]
@@ -41,6 +41,13 @@ extension OAuthMethods {
             switch error {
             case .page(let failure), .client(let failure, _): throw failure
             }
+        }
+        // RFC 9449 section 10.1: the proof says as much as dpop_jkt, and must not say anything else.
+        if let key = identity.provenKey(context) {
+            guard accepted.key == nil || accepted.key == key else {
+                throw OAuthFailure(.invalidDPoPProof, "The proof is by another key than dpop_jkt names.")
+            }
+            accepted.key = key
         }
         guard let sealed = identity.ownKeys.current.authorizationRequests.seal(accepted, for: .pushed) else {
             throw OAuthFailure(.invalidRequest, "The request is too long.")

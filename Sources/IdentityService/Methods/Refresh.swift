@@ -41,6 +41,7 @@ extension IdentityMethods {
             (verdict, session) = try await store.refresh(
                 token,
                 ofClient: clientID,
+                key: provenKey(context),
                 presentedAtMilliseconds: store.limits.presentedAtMilliseconds(
                     told: isBelieved ? request.presentedAtMilliseconds : 0,
                     nowMilliseconds: now,

@@ -35,7 +35,7 @@ extension IdentityMethods {
         do {
             return try await store.openSession(
                 again,
-                new: newSession(),
+                new: newSession(boundTo: first.session.facts.key),
                 phone: SignInPhone(again, eventID: identifiers.make(), keys: phoneKeys),
                 nowMilliseconds: nowMilliseconds,
                 deadline: context.deadline

@@ -63,7 +63,7 @@ extension IdentityMethods {
         do {
             let first = try await store.openSession(
                 signIn,
-                new: newSession(),
+                new: newSession(of: signIn, request, context),
                 phone: SignInPhone(signIn, eventID: identifiers.make(), keys: phoneKeys),
                 reservation: reservation?.proven(by: evidence.claims),
                 nowMilliseconds: now,
@@ -106,26 +106,17 @@ extension IdentityMethods {
         guard request.createsAccount else {
             return try await store.openUnproven(
                 signIn,
-                new: newSession(),
+                new: newSession(context, style: request.tokenStyle),
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
         }
         return try await store.registerUnproven(
             signIn,
-            new: newSession(),
+            new: newSession(context, style: request.tokenStyle),
             reservation: reservation,
             nowMilliseconds: now,
             deadline: context.deadline
-        )
-    }
-
-    /// Ids and the nonce of the session that may be opened now.
-    func newSession() -> NewSession {
-        NewSession(
-            userID: identifiers.make(),
-            sessionID: identifiers.make(),
-            nonce: randomBytes(RefreshToken.nonceByteCount)
         )
     }
 }

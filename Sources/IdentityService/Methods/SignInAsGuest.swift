@@ -39,7 +39,7 @@ extension IdentityMethods {
             throw IdentityError.guest(.workRequired)
         }
         let guest = NewGuest(
-            new: newSession(),
+            new: try newSession(context),
             challenge: challenge,
             deviceName: DeviceName.accept(request.deviceName),
             addressCode: addressKey.code(of: context.metadata),

@@ -91,7 +91,7 @@ extension IdentityMethods {
         do {
             session = try await store.openSession(
                 signIn,
-                new: newSession(),
+                new: newSession(context),
                 nowMilliseconds: now,
                 deadline: context.deadline
             ).session

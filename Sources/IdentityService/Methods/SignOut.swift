@@ -19,7 +19,7 @@ extension IdentityMethods {
             guard let token = request.token else { throw IdentityError.tokenMissing }
             switch request.scope {
             case .unspecified:
-                if let session = try? session(of: token, mustBeCurrent: false) {
+                if let session = try endingSession(of: token, context) {
                     try await store.signOut(
                         session,
                         nowMilliseconds: clock.nowMilliseconds,
@@ -29,7 +29,8 @@ extension IdentityMethods {
                     response.sessionID = session.sessionID.description
                 }
             case .everywhere, .others:
-                let session = try session(of: token, mustBeCurrent: true)
+                let session = try session(of: token, mustBeCurrent: true, context)
+                if case .refreshToken = token { try await checkKey(of: session.sessionID, context) }
                 let verdict = try await store.signOutAll(
                     of: session,
                     keepsOwn: request.scope == .others,
@@ -47,10 +48,27 @@ extension IdentityMethods {
         }
     }
 
+    /// The session of a token that ends it; nil for a token that isn't ours.
+    ///
+    /// - Throws: `keyNotProven` for a bound access token without a proof: its owner must not believe that the session has ended.
+    private func endingSession(
+        of token: IdentityV1.SignOutRequest.OneOf_Token,
+        _ context: ServerContext
+    ) throws(IdentityError) -> SigningOut? {
+        do throws(IdentityError) {
+            return try session(of: token, mustBeCurrent: false, context)
+        } catch .keyNotProven {
+            throw .keyNotProven
+        } catch {
+            return nil
+        }
+    }
+
     /// What a token of ours says of its session.
     func session(
         of token: IdentityV1.SignOutRequest.OneOf_Token,
-        mustBeCurrent: Bool
+        mustBeCurrent: Bool,
+        _ context: ServerContext
     ) throws(IdentityError) -> SigningOut {
         let now = clock.nowSeconds
         switch token {
@@ -60,6 +78,7 @@ extension IdentityMethods {
             return SigningOut(claims)
         case .accessToken(let text):
             let claims = try issuer.verifiedAccessClaims(text)
+            try checkKey(of: claims, context)
             if mustBeCurrent { try claims.checkLifetime(nowSeconds: now) }
             return SigningOut(claims)
         case .refreshToken(let text):

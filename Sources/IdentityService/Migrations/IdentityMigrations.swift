@@ -100,6 +100,13 @@ public enum IdentityMigrations {
                 .referred("accounts"), .altered("passkeys"), .altered("security_events"), .validated("security_events"),
             ]
         ),
+        Migration(
+            number: 13,
+            name: "sessions that are bound to a key",
+            sql: boundSessions,
+            release: MinorVersion(0, 10),
+            effects: [.altered("authorization_codes"), .altered("sessions")]
+        ),
     ]
 
     /// Work that is done later. Proofs of a user's phone number are ordered by the user.

@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
@@ -25,6 +26,8 @@ struct IssuedCode: Sendable, Hashable {
     let codeChallenge: String?
     /// The API of the access tokens, if not ours.
     let resource: String?
+    /// The key that it is bound to (RFC 9449 section 10); nil for none.
+    let key: JWKThumbprint?
     /// Whether it was redeemed before.
     let isRedeemed: Bool
 }
@@ -95,9 +98,10 @@ extension IdentityStore {
             )
             INSERT INTO authorization_codes (
                 code_hash, client_id, redirect_uri, code_challenge, nonce, scope, resource, browser_session_id, created_at,
-                expires_at)
+                expires_at, key_thumbprint)
             SELECT \(code.hash), \(request.clientID), \(request.redirectURI), \(request.codeChallenge), \(request.nonce),
-                \(request.scopes.text), \(request.resource), \(session.sessionID.uuid), \(now), \(end)
+                \(request.scopes.text), \(request.resource), \(session.sessionID.uuid), \(now), \(end),
+                \(request.key?.bytes)
             WHERE (SELECT count(*) FROM (
                 SELECT FROM authorization_codes WHERE browser_session_id = \(session.sessionID.uuid)
                 LIMIT \(Self.codesPerSessionMax)) kept) < \(Self.codesPerSessionMax)
@@ -115,7 +119,8 @@ extension IdentityStore {
     ) async throws(PostgresError) -> IssuedCode? {
         let rows = try await database.query(
             """
-            SELECT client_id, redirect_uri, code_challenge, resource, redeemed_session_id IS NOT NULL FROM authorization_codes
+            SELECT client_id, redirect_uri, code_challenge, resource, redeemed_session_id IS NOT NULL, key_thumbprint
+            FROM authorization_codes
             WHERE code_hash = \(code.hash)
                 AND (redeemed_session_id IS NOT NULL OR expires_at > \(PostgresTimestamp(milliseconds: nowMilliseconds)))
             """,
@@ -134,6 +139,7 @@ extension IdentityStore {
             redirectURI: redirectURI,
             codeChallenge: challenge,
             resource: resource,
+            key: try row.decode(5),
             isRedeemed: isRedeemed
         )
     }
@@ -190,11 +196,11 @@ extension IdentityStore {
                 ), opened AS (
                     INSERT INTO sessions (
                         session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                        last_used_at, expires_at, scope, resource, browser_session_id, tells_client)
+                        last_used_at, expires_at, scope, resource, browser_session_id, tells_client, key_thumbprint)
                     SELECT \(new.sessionID.uuid), user_id, provider, client_id, device_name, false, \(new.nonce), proof, created_at,
                         \(now), LEAST(ends_at, CASE WHEN \(OAuthScope.offlineAccess.rawValue) = ANY (string_to_array(scope, ' '))
                             THEN \(end) ELSE \(shortEnd) END), scope,
-                        resource, code.browser_session_id, \(isTold)
+                        resource, code.browser_session_id, \(isTold), \(new.key?.bytes)
                     FROM browser, code
                     RETURNING expires_at
                 )
@@ -236,7 +242,8 @@ extension IdentityStore {
                 provider: provider,
                 clientID: clientID,
                 signedInAtSeconds: createdAt.secondsSince1970,
-                proof: try row.decode(12)
+                proof: try row.decode(12),
+                key: new.key
             ),
             nonce: new.nonce,
             number: 0,

@@ -119,7 +119,8 @@ extension IdentityStore {
             (SELECT number FROM accounts WHERE accounts.user_id = session.user_id),
             identity.subject, identity.told_name, identity.email,
             COALESCE(identity.is_email_verified, false), COALESCE(identity.is_private_email, false),
-            EXISTS (SELECT FROM accounts WHERE accounts.user_id = session.user_id AND blocked_at IS NOT NULL)
+            EXISTS (SELECT FROM accounts WHERE accounts.user_id = session.user_id AND blocked_at IS NOT NULL),
+            session.key_thumbprint
         FROM sign_ins taken
         JOIN sessions session ON session.session_id = taken.session_id
         LEFT JOIN LATERAL (
@@ -152,7 +153,8 @@ extension IdentityStore {
             provider: provider,
             clientID: try row.decode(7),
             signedInAtSeconds: try row.decode(8, as: PostgresTimestamp.self).secondsSince1970,
-            proof: try row.decode(11)
+            proof: try row.decode(11),
+            key: try row.decode(19)
         )
         let earlier = EarlierSignIn(
             atMilliseconds: takenAt.milliseconds,

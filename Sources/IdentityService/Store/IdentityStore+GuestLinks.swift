@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
@@ -76,9 +77,10 @@ extension IdentityStore {
             """
             INSERT INTO sessions (
                 session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                last_used_at, expires_at)
+                last_used_at, expires_at, key_thumbprint)
             SELECT \(new.sessionID.uuid), \(user), \(signIn.provider.value), \(signIn.clientID), \(signIn.deviceName), false,
-                \(new.nonce), \(signIn.proof.rawValue), GREATEST(\(now), sessions_from), \(now), \(end)
+                \(new.nonce), \(signIn.proof.rawValue), GREATEST(\(now), sessions_from), \(now), \(end),
+                \(new.key?.bytes)
             FROM session_epoch
             RETURNING created_at
             """
@@ -89,7 +91,8 @@ extension IdentityStore {
             provider: signIn.provider,
             clientID: signIn.clientID,
             signedInAtSeconds: try row.decode(0, as: PostgresTimestamp.self).secondsSince1970,
-            proof: signIn.proof
+            proof: signIn.proof,
+            key: new.key
         )
         let email = EmailFacts(
             address: signIn.email ?? told.email,

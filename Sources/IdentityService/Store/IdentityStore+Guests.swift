@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
@@ -145,9 +146,9 @@ extension IdentityStore {
             ), session AS (
                 INSERT INTO sessions (
                     session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                    last_used_at, expires_at)
+                    last_used_at, expires_at, key_thumbprint)
                 SELECT \(new.sessionID.uuid), user_id, \(provider), \(provider), \(guest.deviceName), true, \(new.nonce),
-                    \(Proof.guest.rawValue), GREATEST(\(now), sessions_from), \(now), \(end)
+                    \(Proof.guest.rawValue), GREATEST(\(now), sessions_from), \(now), \(end), \(new.key?.bytes)
                 FROM account, (SELECT sessions_from FROM session_epoch LIMIT 1) epoch
             )
             SELECT number FROM account
@@ -159,7 +160,8 @@ extension IdentityStore {
             provider: .guest,
             clientID: provider,
             signedInAtSeconds: nowMilliseconds / 1000,
-            proof: .guest
+            proof: .guest,
+            key: new.key
         )
         let session = StoredSession(
             facts: facts,

@@ -16,7 +16,7 @@ extension IdentityStore {
         let rows = try await database.execute(
             """
             SELECT \(unsafeSQL: Self.sessionStateColumns), last_used_at, nonce, client_id,
-                \(unsafeSQL: Self.base), \(unsafeSQL: Self.previous), \(unsafeSQL: Self.firstChild), scope
+                \(unsafeSQL: Self.base), \(unsafeSQL: Self.previous), \(unsafeSQL: Self.firstChild), scope, key_thumbprint
             FROM sessions session WHERE session_id = \(sessionID.uuid)
             """,
             deadline: deadline
@@ -45,7 +45,8 @@ extension IdentityStore {
                 firstChild: try row.decode(10)
             ),
             scope: try row.decode(11),
-            signedInAtSeconds: begunAt?.secondsSince1970 ?? 0
+            signedInAtSeconds: begunAt?.secondsSince1970 ?? 0,
+            key: try row.decode(12)
         )
     }
 }

@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Postgres
 import ServiceModels
 
@@ -22,7 +23,7 @@ extension IdentityStore {
                 WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
                 ORDER BY identity.created_at LIMIT 1)),
             person.number, person.email, COALESCE(person.is_email_verified, false),
-            COALESCE(person.is_private_email, false), session.scope, session.resource, session.proof
+            COALESCE(person.is_private_email, false), session.scope, session.resource, session.proof, session.key_thumbprint
         """
     /// The source of those columns.
     private static let personSource = """
@@ -41,6 +42,7 @@ extension IdentityStore {
     func usualRefreshStatement(
         _ token: RefreshToken,
         ofClient clientID: String?,
+        key: JWKThumbprint?,
         nowMilliseconds: Int64
     ) -> Query {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
@@ -61,11 +63,13 @@ extension IdentityStore {
                     generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
                 WHERE session_id = \(token.sessionID.uuid) AND nonce = \(token.nonce) AND NOT \(unsafeSQL: Self.isEnded)
                     AND client_id = COALESCE(\(clientID), client_id) AND (scope IS NULL) = (\(clientID) IS NULL)
+                    AND (key_thumbprint IS NULL OR key_thumbprint = \(key?.bytes))
                     AND expires_at > \(now) AND last_used_at > \(idleStart) AND generation < \(Int64(UInt32.max))
                     AND \(number) <= generation
                     AND (\(number) >= \(unsafeSQL: Self.firstChild) OR \(number) = \(unsafeSQL: Self.base)
                         AND (generation < \(unsafeSQL: Self.firstChild) OR (rotated_at > \(graceStart)) IS NOT TRUE))
-                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope, resource, proof
+                RETURNING user_id, provider, client_id, created_at, expires_at, generation, first_child, scope, resource, proof,
+                    key_thumbprint
             )
             SELECT CASE WHEN generation > first_child THEN 'sibling' ELSE 'rotated' END,
                 \(unsafeSQL: Self.personColumns), generation
@@ -81,6 +85,7 @@ extension IdentityStore {
     func refreshStatement(
         _ token: RefreshToken,
         ofClient clientID: String?,
+        key: JWKThumbprint?,
         presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64
     ) -> Query {
@@ -98,12 +103,14 @@ extension IdentityStore {
         return """
             WITH session AS MATERIALIZED (
                 SELECT session_id, user_id, provider, client_id, created_at, expires_at, generation, scope,
-                    resource, proof,
+                    resource, proof, key_thumbprint,
                     \(unsafeSQL: Self.base) AS base, \(unsafeSQL: Self.previous) AS previous,
                     \(unsafeSQL: Self.firstChild) AS first_child, \(unsafeSQL: Self.acknowledgedAt) AS acknowledged_at,
                     CASE
                         WHEN nonce <> \(token.nonce) OR client_id <> COALESCE(\(clientID), client_id)
                             OR (scope IS NULL) <> (\(clientID) IS NULL) THEN 'mismatched'
+                        WHEN key_thumbprint IS NOT NULL AND key_thumbprint IS DISTINCT FROM \(key?.bytes)
+                            THEN 'key_not_proven'
                         WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
                         WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) OR generation >= \(numberMax)
                             THEN 'expired'

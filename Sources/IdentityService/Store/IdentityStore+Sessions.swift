@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
@@ -10,20 +11,23 @@ extension IdentityStore {
     /// One statement decides, so concurrent refreshes agree: the row's lock lets them in one by one, and each judges
     /// the row as the one before left it. If the usual one finds nothing to do, it has done nothing.
     ///
-    /// - Parameter presentedAtMilliseconds: when its owner presented it, at most `nowMilliseconds`.
+    /// - Parameters:
+    ///   - key: the key whose possession the client has proven.
+    ///   - presentedAtMilliseconds: when its owner presented it, at most `nowMilliseconds`.
     /// - Returns: what was decided, and the session unless there is none: its tokens are to be handed out only if the
     ///   verdict has no fault.
     func refresh(
         _ token: RefreshToken,
         ofClient clientID: String?,
+        key: JWKThumbprint?,
         presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws(PostgresError) -> (verdict: RefreshVerdict, session: StoredSession?) {
-        let key = LockKey(token.sessionID.uuid)
+        let lock = LockKey(token.sessionID.uuid)
         var rows = try await database.executeTogether(
-            usualRefreshStatement(token, ofClient: clientID, nowMilliseconds: nowMilliseconds),
-            key: key,
+            usualRefreshStatement(token, ofClient: clientID, key: key, nowMilliseconds: nowMilliseconds),
+            key: lock,
             deadline: deadline
         )
         if rows.isEmpty {
@@ -31,10 +35,11 @@ extension IdentityStore {
                 refreshStatement(
                     token,
                     ofClient: clientID,
+                    key: key,
                     presentedAtMilliseconds: presentedAtMilliseconds,
                     nowMilliseconds: nowMilliseconds
                 ),
-                key: key,
+                key: lock,
                 deadline: deadline
             )
         }
@@ -57,12 +62,13 @@ extension IdentityStore {
             provider: provider,
             clientID: clientID,
             signedInAtSeconds: createdAt.secondsSince1970,
-            proof: try row.decode(13)
+            proof: try row.decode(13),
+            key: try row.decode(14)
         )
         let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
-            number: UInt32(clamping: try row.decode(14, as: Int64.self)),
+            number: UInt32(clamping: try row.decode(15, as: Int64.self)),
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
             accountNumber: try row.decode(7),

@@ -103,7 +103,8 @@ extension IdentityStore {
             provider: signIn.provider,
             clientID: signIn.clientID,
             signedInAtSeconds: begunAt.secondsSince1970,
-            proof: signIn.proof
+            proof: signIn.proof,
+            key: new.key
         )
         let emailFacts = EmailFacts(address: email, isVerified: isEmailVerified, isPrivate: isPrivateEmail)
         var outcome = opened(
@@ -250,10 +251,10 @@ extension IdentityStore {
             ), session AS (
                 INSERT INTO sessions (
                     session_id, user_id, provider, client_id, device_name, opened_account, nonce, proof, created_at,
-                    last_used_at, expires_at, passkey_id)
+                    last_used_at, expires_at, passkey_id, key_thumbprint)
                 SELECT claimed.session_id, identity.user_id, \(signIn.provider.value), \(signIn.clientID),
                     \(signIn.deviceName), identity.user_id = \(new.userID.uuid), \(new.nonce),
-                    \(signIn.proof.rawValue), begun_at, \(now), \(sessionExpiry), \(signIn.passkeyID?.uuid)
+                    \(signIn.proof.rawValue), begun_at, \(now), \(sessionExpiry), \(signIn.passkeyID?.uuid), \(new.key?.bytes)
                 FROM claimed, identity, epoch
             )\(told: phone, by: signIn, at: now)
             SELECT user_id, told_name, email, is_email_verified, is_private_email,

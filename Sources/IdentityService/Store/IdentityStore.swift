@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 
@@ -33,4 +34,6 @@ struct NewSession: Sendable, Hashable {
     let userID: UserID
     let sessionID: SessionID
     let nonce: [UInt8]
+    /// The key that the session's tokens are bound to (RFC 9449); nil for bearer tokens.
+    var key: JWKThumbprint?
 }

@@ -111,6 +111,7 @@ struct SessionTokenMint: Sendable {
             )
         }
         tokens.expiresInSeconds = lifetimeSeconds
+        tokens.isBoundToKey = session.facts.key != nil
         return tokens
     }
 
@@ -143,6 +144,7 @@ struct SessionTokenMint: Sendable {
             )
         }
         tokens.expiresInSeconds = lifetimeSeconds
+        tokens.isBoundToKey = session.facts.key != nil
         tokens.userID = session.facts.userID.description
         tokens.sessionID = session.facts.sessionID.description
         return tokens

@@ -26,7 +26,8 @@ final class VerifiedToken<Claims> {
         sessionID: SessionID,
         expiresAtSeconds: Int64,
         scope: String? = nil,
-        isGuest: Bool = false
+        isGuest: Bool = false,
+        key: JWKThumbprint? = nil
     ) {
         self.isGuest = isGuest
         self.claims = claims
@@ -37,6 +38,7 @@ final class VerifiedToken<Claims> {
         response.sessionID = sessionID.description
         response.expiresAtSeconds = expiresAtSeconds
         response.scope = scope ?? ""
+        if let key { response.keyThumbprint = .init(key.bytes) }
         self.response = response
     }
 
@@ -106,7 +108,8 @@ struct VerifiedTokens: Sendable {
             sessionID: claims.sessionID,
             expiresAtSeconds: claims.expiresAtSeconds,
             scope: claims.scope,
-            isGuest: claims.isGuest
+            isGuest: claims.isGuest,
+            key: claims.key
         )
         box?.access.insert(token, for: text)
         return token

@@ -63,6 +63,7 @@ final class SessionServer {
         let (verdict, session) = try await store.refresh(
             token,
             ofClient: nil,
+            key: nil,
             presentedAtMilliseconds: presentedAt,
             nowMilliseconds: now,
             deadline: nil

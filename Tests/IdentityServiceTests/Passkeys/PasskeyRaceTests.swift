@@ -107,7 +107,7 @@ struct PasskeyRaceTests {
                         challenge: spent,
                         deviceName: ""
                     ),
-                    new: methods.newSession(),
+                    new: methods.newSession(boundTo: nil),
                     nowMilliseconds: now,
                     deadline: nil
                 ).session

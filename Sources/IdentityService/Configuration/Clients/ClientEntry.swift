@@ -19,6 +19,7 @@ struct ClientEntry {
             "id", "name", "secret_sha256", "jwks", "redirect_uris", "post_logout_redirect_uris", "scopes", "pkce",
             "access_token_seconds", "id_token_signed_response_alg", "resources", "backchannel_logout_uri",
             "backchannel_logout_private_addresses", "required_fields", "logo_uri", "color", "disabled", "short_schemes",
+            "dpop",
         ])
         if !entry.has("name") { entry.fault("\"name\" is required: users see it") }
         let name = entry.text("name", bytesMax: Self.nameBytesMax)
@@ -46,6 +47,7 @@ struct ClientEntry {
         client.idTokenAlgorithm =
             entry.choice("id_token_signed_response_alg", default: IDTokenAlgorithm.es256)?.value ?? .es256
         client.resources = resources()
+        client.requiresKey = entry.bool("dpop", default: false) ?? true
         client.logoutURI = logoutURI()
     }
 

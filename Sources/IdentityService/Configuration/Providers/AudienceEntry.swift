@@ -15,7 +15,7 @@ struct AudienceEntry {
 
     /// The members that an audience may have.
     static let members: Set<String> = [
-        "id", "kind", "match", "nonce", "without_nonce", "access_token_lifetime_seconds", "id_token",
+        "id", "kind", "match", "nonce", "without_nonce", "access_token_lifetime_seconds", "id_token", "dpop",
         "apple_key", "client_secret_file",
     ]
 
@@ -63,13 +63,14 @@ struct AudienceEntry {
         )
         // The default is true, since some apps from before this setting read the ID token.
         let hasIDToken = entry.bool("id_token", default: true)
+        let requiresKey = entry.bool("dpop", default: false)
         if kind == .services, provider != .apple {
             entry.fault("\"kind\" services is a Services ID of Apple; another provider's client of a website is web")
         }
         credential = Self.credential(entry, provider: provider, file: file, rules: rules)
         if let nonce, let withoutNonce { Self.check(nonce, withoutNonce, entry) }
         guard entry.findings.faults.count == faultCount, let kind, let match, let nonce, let withoutNonce,
-            let hasIDToken
+            let hasIDToken, let requiresKey
         else { return nil }
         policy = AudiencePolicy(
             id: id,
@@ -78,7 +79,8 @@ struct AudienceEntry {
             nonce: nonce,
             withoutNonce: withoutNonce,
             accessTokenSeconds: lifetime,
-            hasIDToken: hasIDToken
+            hasIDToken: hasIDToken,
+            requiresKey: requiresKey
         )
     }
 

@@ -10,7 +10,7 @@ export const shapes = {
   CreateGuestChallengeResponse: "challenge:s workBits:n expiresInSeconds:n",
   SignInAsGuestResponse: "tokens:SessionTokens missingFields:* missingFieldsUnknown:b",
   CreateChallengeResponse: "nonce:s expiresInSeconds:n",
-  SessionTokens: "accessToken:s refreshToken:s idToken:s expiresInSeconds:n userId:s sessionId:s",
+  SessionTokens: "accessToken:s refreshToken:s idToken:s expiresInSeconds:n userId:s sessionId:s tokenType:s",
   RefreshSessionResponse: "tokens:SessionTokens missingFields:* missingFieldsUnknown:b suggestedDisplayName:s",
   ListSessionsResponse: "sessions:*Session recentChanges:*AccountChange",
   AccountChange: "kind:s",

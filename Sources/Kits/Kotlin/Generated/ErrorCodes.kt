@@ -244,6 +244,18 @@ public object ErrorCode {
     /** The recovery code is wrong, or was used. */
     public const val RECOVERY_CODE_INVALID: String = "RECOVERY_CODE_INVALID"
 
+    /**
+     * The request has no proof of possession (RFC 9449) by the key that the session, or the app, is bound to. A bound access token is also
+     * refused so where it comes as a bearer token.
+     */
+    public const val DPOP_PROOF_REQUIRED: String = "DPOP_PROOF_REQUIRED"
+
+    /** The request's proof of possession is not valid for it, or was used before. */
+    public const val DPOP_PROOF_INVALID: String = "DPOP_PROOF_INVALID"
+
+    /** The proof of possession needs the nonce of the response's DPoP-Nonce. The client makes another proof, and sends the request again. */
+    public const val DPOP_NONCE_REQUIRED: String = "DPOP_NONCE_REQUIRED"
+
     /** The display name is too short, too long, or has characters that a name can't have. */
     public const val DISPLAY_NAME_INVALID: String = "DISPLAY_NAME_INVALID"
 
@@ -713,6 +725,9 @@ PASSKEY_NOT_FOUND 404 show
 TOO_MANY_PASSKEYS 400 show
 PASSKEY_NAME_INVALID 422 fix_request
 RECOVERY_CODE_INVALID 401 show
+DPOP_PROOF_REQUIRED 401 fix_request
+DPOP_PROOF_INVALID 401 fix_request
+DPOP_NONCE_REQUIRED 401 fix_request
 DISPLAY_NAME_INVALID 422 show
 USERNAME_INVALID 422 show
 USERNAME_TAKEN 409 show

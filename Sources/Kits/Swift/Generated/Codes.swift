@@ -239,6 +239,16 @@ extension VestibuleError.Code {
     /// The recovery code is wrong, or was used.
     @_alwaysEmitIntoClient
     public static var recoveryCodeInvalid: Self { "RECOVERY_CODE_INVALID" }
+    /// The request has no proof of possession (RFC 9449) by the key that the session, or the app, is bound to. A bound access token is also
+    /// refused so where it comes as a bearer token.
+    @_alwaysEmitIntoClient
+    public static var dpopProofRequired: Self { "DPOP_PROOF_REQUIRED" }
+    /// The request's proof of possession is not valid for it, or was used before.
+    @_alwaysEmitIntoClient
+    public static var dpopProofInvalid: Self { "DPOP_PROOF_INVALID" }
+    /// The proof of possession needs the nonce of the response's DPoP-Nonce. The client makes another proof, and sends the request again.
+    @_alwaysEmitIntoClient
+    public static var dpopNonceRequired: Self { "DPOP_NONCE_REQUIRED" }
     /// The display name is too short, too long, or has characters that a name can't have.
     @_alwaysEmitIntoClient
     public static var displayNameInvalid: Self { "DISPLAY_NAME_INVALID" }
@@ -710,6 +720,9 @@ extension ErrorTable {
         TOO_MANY_PASSKEYS show
         PASSKEY_NAME_INVALID fix_request
         RECOVERY_CODE_INVALID show
+        DPOP_PROOF_REQUIRED fix_request
+        DPOP_PROOF_INVALID fix_request
+        DPOP_NONCE_REQUIRED fix_request
         DISPLAY_NAME_INVALID show
         USERNAME_INVALID show
         USERNAME_TAKEN show

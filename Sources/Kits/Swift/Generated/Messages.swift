@@ -326,6 +326,9 @@ extension Vestibule {
         /// The session's id, a UUID.
         @_alwaysEmitIntoClient
         public var sessionID: String { json.value("sessionId") }
+        /// "Bearer"; or "DPoP" for tokens that are bound to the key of the request's proof (RFC 9449): then each request needs a proof by it.
+        @_alwaysEmitIntoClient
+        public var tokenType: String { json.value("tokenType") }
 
         /// A value with these fields, such as one for a preview or a test.
         @_alwaysEmitIntoClient
@@ -335,7 +338,8 @@ extension Vestibule {
             idToken: String = "",
             expiresInSeconds: Int32 = 0,
             userID: String = "",
-            sessionID: String = ""
+            sessionID: String = "",
+            tokenType: String = ""
         ) {
             var json = JSONObject()
             json.set("accessToken", accessToken)
@@ -344,6 +348,7 @@ extension Vestibule {
             json.set("expiresInSeconds", expiresInSeconds)
             json.set("userId", userID)
             json.set("sessionId", sessionID)
+            json.set("tokenType", tokenType)
             self.init(json: json)
         }
     }
