@@ -9,6 +9,7 @@ import urllib.parse
 import pytest
 
 from app import sha256_hex
+from bound_app import BoundApp
 from other_gateway import another_gateway
 
 ID = "orders"
@@ -48,6 +49,14 @@ def test_a_token_is_active_while_its_session_lives(asked, secret, app):
     app.post("/auth/sign-out").expect(204)
     for token in (app.access_token, app.refresh_token):
         assert introspect(asked, token, secret).expect(200) == {"active": False}
+
+
+def test_a_bound_token_says_which_key_it_needs(stack, asked, secret):
+    app = BoundApp(stack)
+    app.sign_in()
+    for token in (app.access_token, app.refresh_token):
+        assert introspect(asked, token, secret).expect(200)["cnf"] == {"jkt": app.key.thumbprint}
+    assert introspect(asked, app.access_token, secret).expect(200)["token_type"] == "DPoP"
 
 
 def test_nobody_else_may_introspect(asked, gateway, app, secret):

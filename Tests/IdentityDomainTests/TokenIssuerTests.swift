@@ -110,6 +110,35 @@ struct TokenIssuerTests {
         #expect(claims["acr"] == .string(context.rawValue))
     }
 
+    @Test func `A bound token names its key, and one that is bound to something unknown is no token`() throws {
+        let thumbprint = try #require(JWKThumbprint(bytes: [UInt8](repeating: 9, count: 32)))
+        let session = SessionFacts(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            provider: .apple,
+            clientID: "com.example.app",
+            signedInAtSeconds: session.signedInAtSeconds,
+            proof: .nonce,
+            key: thumbprint
+        )
+        let text = try issuer.accessToken(for: session, number: 7, tokenID: "id", scope: "profile", nowSeconds: now)
+        let payload = try CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey)
+        #expect(try JSONObject(parsing: payload)["cnf"] == .object(["jkt": .string(thumbprint.text)]))
+        #expect(try issuer.verifiedAccessClaims(text).key == thumbprint)
+        #expect(try issuer.verifiedAccessClaims(text, audience: .any).key == thumbprint)
+        let payloads = AccessTokenPayloads(issuer: issuer.issuer, audience: issuer.audience)
+        #expect(payload.withUnsafeBufferPointer { payloads.claimsAsWeWrite($0) } == nil)
+        var claims = try JSONObject(parsing: payload)
+        let others: [JSONValue] = [
+            .object([:]), .object(["x5t#S256": "A"]), .object(["jkt": "short"]), .object(["jkt": 1]), "jkt", .null, [],
+        ]
+        for other in others {
+            claims["cnf"] = other
+            let read = claims.serialized().withUnsafeBufferPointer { payloads.claims($0) }
+            #expect(read == nil, "\(other)")
+        }
+    }
+
     @Test func `A passkey is enough where a provider is, and nothing else is enough for another context`() {
         for one in AuthenticationContext.allCases {
             for other in AuthenticationContext.allCases {

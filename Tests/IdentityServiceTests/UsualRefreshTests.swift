@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import ServiceModels
@@ -127,6 +128,46 @@ struct UsualRefreshTests {
             }
         }
     }
+
+    @Test(arguments: [nil, bound], [nil, bound, another])
+    func `A bound session is refreshed by its key alone, and another one changes nothing`(
+        key: JWKThumbprint?,
+        proven: JWKThumbprint?
+    ) async throws {
+        try await TestService.run { service in
+            let store = service.parts.methods.store
+            let now = service.clock.wallClock.nowMilliseconds
+            let nonce = [UInt8](repeating: 7, count: 16)
+            let state = State(generation: 2, base: 2, previous: 1, firstChild: 3, rotated: 100, acknowledged: 100)
+            let id = try await insert(state, nonce, now, service)
+            // Number 0 is old: without the key it must not end the session either.
+            for number in [2, 0] as [UInt32] {
+                try await reset(id, state, now, service)
+                try await service.database.execute(
+                    "UPDATE sessions SET key_thumbprint = \(key?.bytes) WHERE session_id = \(id.uuid)"
+                )
+                let before = try await numbers(id, service)
+                let (verdict, session) = try await store.refresh(
+                    RefreshToken(sessionID: id, number: number, nonce: nonce),
+                    ofClient: nil,
+                    key: proven,
+                    presentedAtMilliseconds: now,
+                    nowMilliseconds: now,
+                    deadline: nil
+                )
+                if key == nil || key == proven {
+                    #expect(verdict == (number == 2 ? .rotated : .reused))
+                    #expect(session?.facts.key == key)
+                } else {
+                    #expect(verdict == .keyNotProven)
+                    #expect(try await numbers(id, service) == before)
+                }
+            }
+        }
+    }
+
+    private static let bound = JWKThumbprint(bytes: [UInt8](repeating: 1, count: 32))
+    private static let another = JWKThumbprint(bytes: [UInt8](repeating: 2, count: 32))
 
     private func insert(_ state: State, _ nonce: [UInt8], _ now: Int64, _ service: TestService) async throws
         -> SessionID

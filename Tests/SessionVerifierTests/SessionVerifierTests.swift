@@ -53,6 +53,18 @@ struct SessionVerifierTests {
         }
     }
 
+    @Test func `A token that is bound to a key is no bearer token`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            try await catchUp(verifier)
+            for confirmation in [.object(["jkt": "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I"]), .null] as [JSONValue]
+            {
+                let bound = try identity.token(session: first, changes: ["cnf": confirmation])
+                await #expect(throws: SessionRefusal.self) { try await verifier.verify(bound) }
+            }
+        }
+    }
+
     /// Texts with a look-alike letter are the same `String` by Unicode, but no signature is valid for both.
     @Test func `A cached token in another spelling is rejected`() async throws {
         let verifier = identity.verifier()

@@ -59,9 +59,18 @@ final class KeyProofs: Sendable {
     ///   - accessToken: the token that the request presents, of which the proof must have the hash.
     /// - Throws: 401 for a proof that isn't good, and for more than one.
     func proof(of caller: Caller, accessToken: String? = nil) throws(Problem) -> DPoPProof? {
-        let proofs = caller.headers[values: .dpop]
+        try proof(of: caller.headers, caller.target, accessToken: accessToken)
+    }
+
+    /// As ``proof(of:accessToken:)``, of a request with these fields.
+    func proof(
+        of fields: RequestFields,
+        _ target: (method: String, path: String)?,
+        accessToken: String?
+    ) throws(Problem) -> DPoPProof? {
+        let proofs = fields[values: .dpop]
         guard let text = proofs.first else { return nil }
-        guard proofs.count == 1, let target = caller.target else {
+        guard proofs.count == 1, let target else {
             throw Self.problem("The request must have one proof.")
         }
         let request = DPoPVerifier.Request(

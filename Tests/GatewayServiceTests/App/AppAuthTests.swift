@@ -49,7 +49,7 @@ struct AppAuthTests {
                     ($0.tokens.userID, $0.tokens.sessionID) = (
                         StubServices.userID, StubServices.tokens.sessionID
                     )
-                    $0.tokens.expiresInSeconds = 900
+                    ($0.tokens.expiresInSeconds, $0.tokens.tokenType) = (900, "Bearer")
                     ($0.isNewUser, $0.missingFields) = (true, ["phone_number"])
                     $0.suggestedDisplayName = "Maria Santos"
                 }
