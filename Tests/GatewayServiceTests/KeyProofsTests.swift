@@ -39,7 +39,7 @@ struct KeyProofsTests {
         )
     }
 
-    @Test func `A key that makes too many proofs is told to wait, and takes no room from others`() throws {
+    @Test func `A key that makes too many proofs has to wait, and takes no room from others`() throws {
         let proofs = try Self.proofs(SeenProofs(proofsMax: 6400, proofsOfKeyMax: 3))
         let (busy, other) = (try Key(), try Key())
         for number in 1...3 { try proofs.use(try verified(busy.proof("\(number)"), by: proofs), in: .anyone) }

@@ -14,7 +14,7 @@ extension KeyProofs {
         case .useNonce:
             Problem(
                 .unauthorized,
-                code: nonceRequired,
+                code: "DPOP_NONCE_REQUIRED",
                 detail: "The proof needs the nonce of DPoP-Nonce. Make another one, and send the request again.",
                 headers: [.wwwAuthenticate: challenge(error.code.rawValue)]
             )
@@ -26,7 +26,7 @@ extension KeyProofs {
     static func problem(_ detail: String) -> Problem {
         Problem(
             .unauthorized,
-            code: proofInvalid,
+            code: "DPOP_PROOF_INVALID",
             detail: detail,
             headers: [.wwwAuthenticate: challenge(DPoPError.Code.invalidProof.rawValue)]
         )
@@ -43,14 +43,11 @@ extension KeyProofs {
     /// The word of an OAuth error for a problem of ours; nil for any other (RFC 9449 sections 5 and 8).
     static func oauthError(ofCode code: String) -> String? {
         switch code {
-        case nonceRequired: DPoPError.Code.useNonce.rawValue
-        case proofInvalid: DPoPError.Code.invalidProof.rawValue
+        case "DPOP_NONCE_REQUIRED": DPoPError.Code.useNonce.rawValue
+        case "DPOP_PROOF_INVALID": DPoPError.Code.invalidProof.rawValue
         default: nil
         }
     }
-
-    private static let nonceRequired = "DPOP_NONCE_REQUIRED"
-    private static let proofInvalid = "DPOP_PROOF_INVALID"
 
     private static func sentence(_ error: DPoPError) -> String {
         switch error {

@@ -8,9 +8,10 @@ enum JavaScriptKit: KitWriter {
             file("methods.js") { printer in printMethods(model, to: &printer) },
             file("shapes.js") { printer in printShapes(model, to: &printer) },
             file("refusals.js") { printer in
-                // No call of the kit gets those of passkeys and recovery codes.
-                let refusals = model.errors.filter {
-                    $0.httpStatus == 401 && !$0.code.hasPrefix("PASSKEY_") && !$0.code.hasPrefix("RECOVERY_")
+                // No call of the kit gets those of passkeys, recovery codes and proofs of possession.
+                let others = ["PASSKEY_", "RECOVERY_", "DPOP_"]
+                let refusals = model.errors.filter { error in
+                    error.httpStatus == 401 && !others.contains(where: error.code.hasPrefix)
                 }
                 printActions("refusals", of: refusals, to: &printer)
             },
