@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+import bound_bench
 import claims_bench
 import connection_bench
 import counts_bench
@@ -54,14 +55,14 @@ DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
 PARTS = (
     "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
-    "revocations", "sign-in", "sign-in-cost", "passkey", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge",
+    "revocations", "sign-in", "sign-in-cost", "passkey", "bound", "openid", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge",
     "scale", "syscalls", "counts", "size")
 # The rows of README.
 QUICK_PARTS = ("echo", "session", "refresh", "edge")
 QUICK_ROUNDS, QUICK_SECONDS = 1, 2
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {
-    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "sign-in-cost", "passkey", "openid", "deletions",
+    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "sign-in-cost", "passkey", "bound", "openid", "deletions",
     "import", "watch", "claims", "groups", "rows", "memory", "edge", "scale", "syscalls", "counts", "size"}
 # What needs tokens of sessions that nobody signed in for.
 SESSION_PARTS = {"session-instructions", "session", "refresh", "million", "claims", "rows"}
@@ -242,6 +243,8 @@ def measure(options, scratch):
         results.add(*sign_in_cost_bench.measure(options, scratch))
     if "passkey" in options.parts:
         results.add(*passkey_bench.measure(options, scratch))
+    if "bound" in options.parts:
+        results.add(*bound_bench.measure(options, scratch))
     if "openid" in options.parts:
         results.add(*openid_bench.measure(options, scratch))
     if "deletions" in options.parts:
