@@ -114,6 +114,16 @@ def test_a_sign_in_uses_its_proof_too(stack):
     thief.get(ME, token=again["access_token"]).problem(401, "DPOP_PROOF_REQUIRED")
 
 
+def test_no_single_token_comes_of_the_credentials_of_a_bound_session(stack):
+    app = BoundApp(stack)
+    request = app.ask_google()
+    app.present("google", request).expect(200)
+    # Within a minute the same credentials get the same session, by the dialect of single tokens too.
+    answer = app.bearer.post("/api/auth/google", {"identity_token": request["id_token"], "nonce": request["nonce"]})
+    assert answer.status == 401 and "token" not in answer.json, answer
+    app.get(ME).expect(200)
+
+
 def test_the_nonce_is_of_this_gateway_and_fresh(stack, bound):
     for nonce in (None, "A" * 43, "x", ""):
         proof = bound.key.proof("GET", bound.gateway.base + ME, nonce, bound.access_token)

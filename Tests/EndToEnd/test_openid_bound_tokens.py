@@ -124,6 +124,26 @@ def test_such_a_client_gets_no_bearer_tokens(stack, metadata, browser):  # noqa:
     assert flow.redeem().status_code == 200
 
 
+def test_sessions_of_before_get_no_more_tokens(stack, metadata, browser):  # noqa: F811
+    entry = {"id": "bound-later", "name": "Later", "redirect_uris": ["http://127.0.0.1/callback"]}
+    write(stack, lambda clients: clients.append(entry))
+    process_table.wait_until(lambda: is_known(metadata, entry["id"]), SECONDS, lambda: "the new client")
+    flow = Flow(stack, metadata, browser, entry["id"])
+    assert flow.redeem("none").json()["token_type"] == "Bearer" and flow.refresh("none").status_code == 200
+
+    def demand(clients):
+        next(each for each in clients if each["id"] == entry["id"])["dpop"] = True
+
+    write(stack, demand)
+    form = {"grant_type": "authorization_code", "client_id": entry["id"], "code": "vac1_x"}
+    process_table.wait_until(
+        lambda: requests.post(metadata["token_endpoint"], data=form, timeout=SECONDS_OF_TEST).json()["error"] == "invalid_dpop_proof",
+        SECONDS, "the client's new entry")
+    error(flow.refresh("none"), "invalid_dpop_proof")
+    error(flow.refresh(), "invalid_grant")
+    write(stack, lambda clients: clients.remove(entry | {"dpop": True}))
+
+
 @pytest.mark.parametrize("pushed", ["parameter", "proof", "both"])
 def test_a_code_is_bound_to_the_key_that_the_request_names(stack, metadata, browser, pushed):  # noqa: F811
     key, thief = ProofKey(), ProofKey()

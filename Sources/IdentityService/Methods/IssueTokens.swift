@@ -112,6 +112,10 @@ extension OAuthMethods {
             guard error.isOfRefreshToken else { throw error }
             throw OAuthFailure(.invalidGrant, "The refresh token is invalid, expired, or its session has ended.")
         }
+        // From before the client's entry demanded it.
+        if client.requiresKey, session.facts.key == nil {
+            throw OAuthFailure(.invalidGrant, "The session is bound to no key, which the client needs now.")
+        }
         let granted = OAuthScope.read(session.scope ?? "").intersection(client.scopes)
         guard granted.contains(.offlineAccess) else {
             throw OAuthFailure(.invalidGrant, "The client may not have refresh tokens any more.")

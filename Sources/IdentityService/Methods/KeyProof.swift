@@ -38,6 +38,14 @@ extension IdentityMethods {
         }
     }
 
+    /// The tokens of a session that was opened now or a moment ago, by the same credentials.
+    ///
+    /// - Throws: `keyNotProven` for a single token of a bound session: it would be good without the key.
+    func tokens(of session: StoredSession, style: IdentityV1.TokenStyle) throws -> IdentityV1.SessionTokens {
+        guard style == .unspecified || session.facts.key == nil else { throw IdentityError.keyNotProven }
+        return try mint.tokens(of: session, style: style)
+    }
+
     /// Ids, the nonce and the key of the session that may be opened now.
     ///
     /// - Parameters:

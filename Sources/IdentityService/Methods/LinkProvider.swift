@@ -67,7 +67,7 @@ extension IdentityMethods {
         var response = IdentityV1.LinkProviderResponse()
         response.account = IdentityV1.Account(account, isForOthers: false)
         guard let session else { return response }
-        response.tokens = try mint.tokens(of: session, style: credentials.tokenStyle)
+        response.tokens = try tokens(of: session, style: credentials.tokenStyle)
         if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
         return response
     }
