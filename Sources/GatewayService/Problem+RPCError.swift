@@ -155,7 +155,7 @@ extension Problem {
 
     /// RFC 6750 section 3.1: `invalid_token` where an access token was presented, not where signing in failed.
     private static func challenge(_ reason: String?) -> String {
-        if reason == KeyProofs.required.code { return KeyProofs.challenge("invalid_token") }
+        if reason == KeyProofs.required.code { return KeyProofs.challenge("invalid_dpop_proof") }
         // It concerns the provider's access token, which is no bearer token of ours.
         if reason == "ACCESS_TOKEN_FOREIGN" { return Authentication.challenge }
         let isAboutSession = reason.map { $0.hasPrefix("ACCESS_TOKEN_") || $0.hasPrefix("SESSION_") } ?? true

@@ -62,6 +62,7 @@ public struct AudiencePolicy: Sendable, Hashable {
     /// Whether a token that names this audience and another one is judged the same way by both.
     func hasSameNonceRules(as other: AudiencePolicy) -> Bool {
         match == other.match && nonce == other.nonce && withoutNonce == other.withoutNonce
+            && requiresKey == other.requiresKey
     }
 
     /// An audience.

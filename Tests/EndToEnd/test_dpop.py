@@ -43,6 +43,9 @@ def test_a_session_without_a_proof_is_a_bearer_session(app):
     assert app.session["token_type"] == "Bearer" and "cnf" not in tokens.parts(app.access_token)[1]
     client = ProvingClient(app.gateway)
     assert client.get(ME, token=app.access_token).problem(401, "ACCESS_TOKEN_INVALID")
+    for method, path in OWN_METHODS:
+        assert client.send(method, path, {} if method == "POST" else None, token=app.access_token).status in (401, 204), path
+    app.get(ME).expect(200)
     # A proof beside a bearer token changes nothing.
     assert app.get(ME, headers={"DPoP": "nonsense"}).status == 200
     # Nor does a proof bind a session that is there: its owner could not refresh it any more.
@@ -106,12 +109,21 @@ def test_a_sign_in_uses_its_proof_too(stack):
     proof = app.key.proof("POST", f"{app.gateway.base}/auth/apple", app.gateway.nonce)
     app.gateway.send_proof("POST", "/auth/apple", proof, request).expect(200)
     app.gateway.send_proof("POST", "/auth/apple", proof, app.ask_apple()).problem(401, "DPOP_PROOF_INVALID")
-    # A repetition with another key gets the same session, which is worth nothing with that key.
-    thief = ProvingClient(stack.client())
-    again = thief.post("/auth/apple", request).expect(200)
-    stack.confidential |= {again["access_token"], again["refresh_token"], again["id_token"]}
-    assert tokens.parts(again["access_token"])[1]["cnf"] == {"jkt": app.key.thumbprint}
-    thief.get(ME, token=again["access_token"]).problem(401, "DPOP_PROOF_REQUIRED")
+    # A repetition gets the same session, but not with another key or without one.
+    assert app.gateway.post("/auth/apple", request).expect(200)["token_type"] == "DPoP"
+    for thief in (ProvingClient(stack.client()), stack.client()):
+        thief.post("/auth/apple", request).problem(401, "DPOP_PROOF_REQUIRED")
+
+
+def test_a_guest_is_not_opened_again_without_the_key(stack):
+    client = ProvingClient(stack.client())
+    work = solved(client)
+    session = client.post("/auth/guest", {"proof_of_work": work}).expect(200)
+    stack.confidential |= {session["access_token"], session["refresh_token"]}
+    stack.client().post("/auth/guest", {"proof_of_work": work}).problem(401, "DPOP_PROOF_REQUIRED")
+    signed_up = stack.client().post("/auth/v1/signup", {"data": {"stolen": True}, "gotrue_meta_security": {"captcha_token": work}})
+    assert signed_up.status >= 400, signed_up
+    assert client.post("/auth/guest", {"proof_of_work": work}).expect(200)["session_id"] == session["session_id"]
 
 
 def test_no_single_token_comes_of_the_credentials_of_a_bound_session(stack):

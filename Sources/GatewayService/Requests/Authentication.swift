@@ -157,7 +157,8 @@ package struct Authentication: Sendable {
     private func presented(_ caller: Caller) throws(Problem) -> PresentedToken {
         let (text, isBound) = try Self.requiredCredentials(caller.headers)
         guard isBound else { return PresentedToken(text: text, proof: nil) }
-        guard let proof = try keyProofs?.proof(of: caller, accessToken: text) else { throw KeyProofs.required }
+        guard let keyProofs else { throw KeyProofs.off }
+        guard let proof = try keyProofs.proof(of: caller, accessToken: text) else { throw KeyProofs.required }
         return PresentedToken(text: text, proof: proof)
     }
 

@@ -40,6 +40,14 @@ extension KeyProofs {
         headers: [.wwwAuthenticate: challenge("invalid_token")]
     )
 
+    /// The problem of a bound token at a gateway that verifies no proofs, since it doesn't know the address that they name.
+    static let off = Problem(
+        .unauthorized,
+        code: "DPOP_PROOF_REQUIRED",
+        detail: "No proofs are accepted here: the server doesn't know its public address.",
+        headers: [.wwwAuthenticate: challenge("invalid_token")]
+    )
+
     /// The word of an OAuth error for a problem of ours; nil for any other (RFC 9449 sections 5 and 8).
     static func oauthError(ofCode code: String) -> String? {
         switch code {

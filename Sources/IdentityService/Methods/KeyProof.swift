@@ -15,8 +15,10 @@ extension IdentityMethods {
         return key
     }
 
-    /// Throws `keyNotProven` for a bound token if the client has not proven that it has the key.
+    /// Throws `keyNotProven` for a bound token if the client has not proven that it has the key, and `accessTokenInvalid` for one that is
+    /// presented as bound and isn't (RFC 9449 section 7.1): gateways name a key with an access token for the scheme DPoP alone.
     func checkKey(of claims: AccessClaims, _ context: ServerContext) throws(IdentityError) {
+        if claims.key == nil, provenKey(context) != nil { throw .accessTokenInvalid }
         try check(claims.key, context)
     }
 
@@ -38,10 +40,16 @@ extension IdentityMethods {
         }
     }
 
-    /// The tokens of a session that was opened now or a moment ago, by the same credentials.
+    /// The tokens of a session that was opened now, or a moment ago by the same credentials: then they may be somebody else's copy.
     ///
-    /// - Throws: `keyNotProven` for a single token of a bound session: it would be good without the key.
-    func tokens(of session: StoredSession, style: IdentityV1.TokenStyle) throws -> IdentityV1.SessionTokens {
+    /// - Throws: `keyNotProven` for a session that is bound to another key than the client's, and for a single token of a bound session, which
+    ///   would be good without the key.
+    func tokens(
+        of session: StoredSession,
+        style: IdentityV1.TokenStyle = .unspecified,
+        _ context: ServerContext
+    ) throws -> IdentityV1.SessionTokens {
+        try check(session.facts.key, context)
         guard style == .unspecified || session.facts.key == nil else { throw IdentityError.keyNotProven }
         return try mint.tokens(of: session, style: style)
     }

@@ -67,7 +67,7 @@ extension IdentityMethods {
         var response = IdentityV1.LinkProviderResponse()
         response.account = IdentityV1.Account(account, isForOthers: false)
         guard let session else { return response }
-        response.tokens = try tokens(of: session, style: credentials.tokenStyle)
+        response.tokens = try tokens(of: session, style: credentials.tokenStyle, context)
         if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
         return response
     }
@@ -134,7 +134,8 @@ extension IdentityMethods {
         let now = clock.nowMilliseconds
         let signIn = verified.signIn
         try verified.checkMayLink(session.sessionID)
-        let new = try newSession(of: signIn, credentials, context)
+        let new = Result { () throws(IdentityError) in try newSession(of: signIn, credentials, context) }
+        if request.opensSession { _ = try new.get() }
         do {
             // A user whose app moved to another team of Apple's, and who isn't imported yet, is found by the previous identity.
             try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
@@ -147,7 +148,7 @@ extension IdentityMethods {
                 nowMilliseconds: now
             )
             guard request.opensSession, linked.session == nil else { return linked }
-            return (linked.userID, try await sessionAfterLinking(signIn, new: new, nowMilliseconds: now, context))
+            return (linked.userID, try await sessionAfterLinking(signIn, new: new.get(), nowMilliseconds: now, context))
         } catch IdentityError.token(.replayed) where verified.kind == .code {
             throw IdentityError.signIn(.codeSpent)
         }
@@ -156,7 +157,7 @@ extension IdentityMethods {
     private func link(
         _ signIn: SignIn,
         to session: LinkingSession,
-        new: NewSession,
+        new: Result<NewSession, IdentityError>,
         opensSession: Bool,
         _ now: Int64,
         _ context: ServerContext
@@ -171,7 +172,8 @@ extension IdentityMethods {
             )
             return (session.userID, nil)
         } catch IdentityError.link(.identityTaken) {
-            return try await absorb(signIn, session, new: new, now, context)
+            // Before anything is merged: the session that goes on must be one that may be opened.
+            return try await absorb(signIn, session, new: new.get(), now, context)
         }
     }
 

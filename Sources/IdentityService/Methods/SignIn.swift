@@ -18,7 +18,7 @@ extension IdentityMethods {
             do {
                 let outcome = try await session(request, provider: provider, context: context)
                 var response = IdentityV1.SignInResponse()
-                response.tokens = try tokens(of: outcome.session, style: request.tokenStyle)
+                response.tokens = try tokens(of: outcome.session, style: request.tokenStyle, context)
                 response.isNewUser = outcome.isNewUser
                 response.suggestedDisplayName = outcome.session.toldName ?? ""
                 response.proof = IdentityV1.Proof(outcome.proof)

@@ -15,7 +15,7 @@ extension IdentityMethods {
             do {
                 let session = try await guestSession(request, context)
                 var response = IdentityV1.SignInAsGuestResponse()
-                response.tokens = try mint.tokens(of: session)
+                response.tokens = try tokens(of: session, context)
                 if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
                 guests.count(.created)
                 return response

@@ -16,7 +16,7 @@ extension IdentityMethods {
             do {
                 let session = try await passkeySession(request, context)
                 var response = IdentityV1.SignInWithPasskeyResponse()
-                response.tokens = try tokens(of: session, style: request.tokenStyle)
+                response.tokens = try tokens(of: session, style: request.tokenStyle, context)
                 if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
                 signIns.count(.passkey, .knownAccount(.passkey))
                 return response

@@ -105,7 +105,10 @@ public enum IdentityMigrations {
             name: "sessions that are bound to a key",
             sql: boundSessions,
             release: MinorVersion(0, 10),
-            effects: [.altered("authorization_codes"), .altered("sessions")]
+            effects: [
+                .altered("authorization_codes"), .altered("sessions"), .validated("authorization_codes"),
+                .validated("sessions"),
+            ]
         ),
     ]
 
