@@ -43,7 +43,7 @@ struct AppCall: Sendable {
     /// The call's path, such as `/vestibule.app.v1.AuthService/SignOut`.
     var path: String { context.method.path }
 
-    /// The HTTP method that calls of its kind are made by.
+    /// The HTTP method of calls that need a user: by GET Connect reads the key set alone, which needs none.
     var httpMethod: String { "POST" }
 
     /// The other end of the connection.

@@ -92,7 +92,7 @@ package struct Authentication: Sendable {
 
     /// As ``user(_:isChange:act:in:)``, by a token that may come in a form.
     ///
-    /// - Parameter token: that of the form; nil for that of the header.
+    /// - Parameter formToken: that of the form; nil for that of the header.
     func granted(_ formToken: String?, _ caller: Caller) async throws -> Granted {
         let token = try formToken.map { PresentedToken(text: $0, proof: nil) } ?? presented(caller)
         let session = try await session(token, caller, isChange: false, in: nil)
