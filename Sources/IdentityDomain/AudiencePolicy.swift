@@ -60,7 +60,7 @@ public struct AudiencePolicy: Sendable, Hashable {
     public let requiresKey: Bool
 
     /// Whether a token that names this audience and another one is judged the same way by both.
-    func hasSameNonceRules(as other: AudiencePolicy) -> Bool {
+    func hasSameRules(as other: AudiencePolicy) -> Bool {
         match == other.match && nonce == other.nonce && withoutNonce == other.withoutNonce
             && requiresKey == other.requiresKey
     }

@@ -58,7 +58,7 @@ extension ProviderPolicy {
         }
         let policies = names.compactMap { $0.flatMap { audiences[$0] } }
         guard let first = policies.first, policies.count == names.count,
-            policies.allSatisfy({ $0.hasSameNonceRules(as: first) })
+            policies.allSatisfy({ $0.hasSameRules(as: first) })
         else { throw .audience }
         return first
     }
